@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -59,7 +60,7 @@ class Page(HTMLParser):
                 self.navigation.append(given["href"])
         if tag == "link" and FETCHED & set(given.get("rel", "").split()):
             self.fetched.append(given["href"])
-        if tag in LOADED and LOADED[tag] in given:
+        if tag in LOADED and LOADED[tag] in given and not given[LOADED[tag]].startswith("data:"):
             self.fetched.append(given[LOADED[tag]])
 
 
@@ -167,6 +168,22 @@ def test_a_formula_that_cannot_be_converted_ends_the_build(formula: str) -> None
     drawn = _script("hooks/mathematics.py").drawn
     with pytest.raises(PluginError, match=r"here\.md.*formula"):
         drawn(rf'<p><span class="arithmatex">\({formula}\)</span></p>', "here.md")
+
+
+def test_notebooks_are_pages_with_what_their_cells_give(pages: dict[Path, Page]) -> None:
+    """The build has executed them: a cell that raises ends it."""
+    notebooks = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+    assert notebooks
+    for notebook in notebooks:
+        kept = json.loads(notebook.read_text(encoding="utf-8"))
+        assert not [cell for cell in kept["cells"] if cell.get("outputs")], "kept without outputs"
+        (text,) = (
+            page.text
+            for path, page in pages.items()
+            if path.stem == notebook.stem and "notebooks" in path.parts
+        )
+        assert "data-cell" not in text
+        assert '<div class="output"><' in text
 
 
 @pytest.mark.parametrize("width", [390, 1366])

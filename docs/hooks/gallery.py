@@ -61,7 +61,7 @@ def figures() -> Path:
     """
     text = _PAGE.read_text(encoding="utf-8")
     check(text)
-    folder = _ROOT / "build" / "gallery" / _fingerprint(text)
+    folder = _ROOT / "build" / "gallery" / fingerprint(text)
     wanted = _SAVED.findall(text)
     if all((folder / name).is_file() for name in wanted):
         return folder
@@ -94,8 +94,8 @@ def check(text: str) -> None:
         )
 
 
-def _fingerprint(text: str) -> str:
-    """Of the page, and of every source that its figures could depend on."""
+def fingerprint(text: str) -> str:
+    """Hash of a page's text, and of every source that its figures could depend on."""
     content = hashlib.sha256((_STYLE + text).encode())
     for path in sorted([*_ROOT.glob("optiframe/**/*.py"), *_ROOT.glob("plugins/*/optiframe_*/**/*.py")]):
         content.update(path.read_bytes())
