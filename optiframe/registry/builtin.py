@@ -47,6 +47,12 @@ def optiframe_plugin() -> list[Description]:
             _O + "objective:SquaredDistance",
             "Half squared distance to a point",
         ),
+        Description(
+            "objective",
+            "function",
+            _O + "imported:ImportedFunction",
+            "A function of your own, of a module given by --import",
+        ),
         Description("objective", "linear", _Q + "Linear", "Inner product with a cost"),
         Description("objective", "quadratic", _Q + "QuadraticForm", "Quadratic form plus a linear term"),
         Description("objective", "sum", _O + "sums:Sum", "Weighted sum of objectives"),

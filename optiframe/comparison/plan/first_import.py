@@ -19,7 +19,7 @@ from optiframe.comparison.processes.watched import WatchedChild, private_channel
 from optiframe.registry import registry
 from optiframe.registry.contracts import KINDS, normalise
 from optiframe.registry.plugins import Entry
-from optiframe.registry.user_modules import import_user_module
+from optiframe.registry.user_modules import allow_functions_of, import_user_module
 
 SECONDS = 60.0
 """How long one module may take: the slowest import seen, with a cold disk, took some 20 s."""
@@ -57,7 +57,9 @@ def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str,
             pass
     kept = tuple(module for module in modules if module not in registry.blocked())
     for module in kept:
-        if not _is_here(module):
+        if _is_here(module):
+            allow_functions_of(module)
+        else:
             import_user_module(module)
     return kept
 

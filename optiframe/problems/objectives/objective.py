@@ -180,7 +180,7 @@ class FromFunction(Objective):
 
     Build it with `from_function`. It is pickled and hashed by the names of its functions,
     so for use in other processes they must be importable (no lambdas). It has no name to
-    be chosen by, since a configuration file never runs code.
+    be chosen by: in a file, ``name = "function"`` takes one of a module given by ``--import``.
     """
 
     function: Callable[[Any], Any] = Field(description="the value at a point, written with autograd.numpy")
@@ -195,7 +195,9 @@ class FromFunction(Objective):
         return self.point_shape
 
     def value(self, x: Array) -> float:
-        value = self.function(x)
+        return self._number(self.function(x))
+
+    def _number(self, value: Any) -> float:
         number = np.asarray(value)
         if number.shape != () or number.dtype.kind not in "fiu":
             got = f"an array of shape {number.shape}" if number.shape else type(value).__name__
@@ -205,7 +207,7 @@ class FromFunction(Objective):
     def gradient(self, x: Array) -> Array:
         if self.given_gradient is not None:
             return self._shaped(self.given_gradient(x), "gradient")
-        return self._gradient_by_autograd(x)
+        return self._derived_gradient(x)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         if self.given_hessian_product is not None:
@@ -213,11 +215,11 @@ class FromFunction(Objective):
         if "_followed" not in self.__dict__:
             # Where autograd cannot follow, the gradient fails but the nested trace below may
             # just lose terms; hence the gradient first, once.
-            self._gradient_by_autograd(x)
+            self._derived_gradient(x)
             self.__dict__["_followed"] = True
         return self._differentiate(
             lambda autograd, at: autograd.hessian_vector_product(self.function)(at, v),
-            self._gradient_by_autograd,
+            self._derived_gradient,
             x,
         )
 
@@ -241,7 +243,7 @@ class FromFunction(Objective):
         point = np.random.default_rng(0).standard_normal(self.shape)
         try:
             with np.errstate(all="ignore"):  # the point may be outside the function's domain
-                self._gradient_by_autograd(point)
+                self._derived_gradient(point)
         except NotFollowed as error:
             return str(error)
         except Exception:  # of the function itself, or a package that is missing: said on use
@@ -267,7 +269,7 @@ class FromFunction(Objective):
             )
         return np.array(result, dtype=np.float64)
 
-    def _gradient_by_autograd(self, x: Array) -> Array:
+    def _derived_gradient(self, x: Array) -> Array:
         return self._differentiate(lambda autograd, at: autograd.grad(self.function)(at), self.value, x)
 
     def _differentiate(
@@ -287,15 +289,16 @@ class FromFunction(Objective):
             near = point + 1e-6 * np.maximum(1.0, np.abs(point))
             if np.array_equal(derived(near), derived(point), equal_nan=True):
                 return np.zeros(self.shape)
-            raise self._cannot_follow(warning) from warning
+            raise self._cannot_follow(warning, "autograd", "autograd.numpy") from warning
         except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
             self.value(point)  # a function that fails by itself says so in its own words
-            raise self._cannot_follow(error) from error
+            raise self._cannot_follow(error, "autograd", "autograd.numpy") from error
 
-    def _cannot_follow(self, error: Exception) -> NotFollowed:
+    def _cannot_follow(self, why: object, engine: str, module: str) -> NotFollowed:
         return NotFollowed(
-            f"autograd cannot follow {_title(self.function)} ({error}); write it with autograd.numpy "
-            "in place of numpy, without assigning into arrays, or give its gradient"
+            f"{engine} cannot follow {_title(self.function)} ({why}); write it with {module} "
+            "in place of numpy, without assigning into arrays, give its gradient, or ask for "
+            'derivatives="differences"'
         )
 
 
@@ -304,6 +307,7 @@ def from_function(
     shape: int | tuple[int, ...],
     gradient: Callable[[Any], Any] | None = None,
     hessian_product: Callable[[Any, Any], Any] | None = None,
+    derivatives: str = "autograd",
 ) -> FromFunction:
     """An objective from a Python function.
 
@@ -315,15 +319,21 @@ def from_function(
     shape
         Shape of a point; a whole number for vectors.
     gradient, hessian_product
-        ``gradient(x)`` and ``hessian_product(x, v)``, where they are known; autograd
+        ``gradient(x)`` and ``hessian_product(x, v)``, where they are known; derived
         otherwise, at a few times the cost of `f`.
+    derivatives
+        Where others come from: "autograd"; "jax" for a function written with ``jax.numpy``, which is
+        compiled and gets 64 bits; "differences" of the value, two for each entry of a point, for any
+        function (no Hessian products).
 
     Raises
     ------
     InvalidInput
         At once when `f` is not a function or `shape` no shape; on use when `f` does not
-        return one number or autograd cannot follow it.
+        return one number or its derivatives cannot be followed.
     """
+    from optiframe.problems.objectives.engines import engine
+
     given = {"f": f, "gradient": gradient, "hessian_product": hessian_product}
     for key, function in given.items():
         if not callable(function) and (key == "f" or function is not None):
@@ -332,7 +342,7 @@ def from_function(
     sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
         raise InvalidInput(f"shape must be a whole number or a tuple of them, got {shape!r:.40}")
-    return FromFunction(
+    return engine(derivatives)(
         function=f,
         point_shape=tuple(map(int, sizes)),
         given_gradient=gradient,

@@ -34,7 +34,7 @@ class FromResiduals(FromFunction):
 
     def jacobian(self, x: Array) -> Array:
         if self.given_gradient is None:
-            return self._gradient_by_autograd(x)
+            return self._derived_gradient(x)
         return self._fitting(np.array(self.given_gradient(np.asarray(x)), dtype=np.float64), x)
 
     def gradient(self, x: Array) -> Array:
@@ -50,7 +50,7 @@ class FromResiduals(FromFunction):
             return self._not_followed is None
         return getattr(type(self), operation.__name__) is not getattr(Objective, operation.__name__)
 
-    def _gradient_by_autograd(self, x: Array) -> Array:
+    def _derived_gradient(self, x: Array) -> Array:
         """The Jacobian: what its base takes for derivatives of a number are those of the vector here."""
         point = np.array(x, dtype=np.float64)
         rows = len(self.residuals(point))

@@ -1,0 +1,99 @@
+"""Functions of one's own whose derivatives come from JAX or from differences, in place of autograd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, require
+from optiframe.problems.objectives.objective import FromFunction
+from optiframe.records.fields import Array
+
+_CUBE_ROOT = float(np.finfo(np.float64).eps) ** (1 / 3)  # relative step of central differences
+
+
+class ThroughJax(FromFunction):
+    """A function written with ``jax.numpy``, compiled, in 64 bits."""
+
+    def value(self, x: Array) -> float:
+        return self._number(self._call(self._compiled.value, x))
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        if self.given_hessian_product is not None:
+            return super().hessian_product(x, v)
+        return np.array(self._call(self._compiled.product, x, v), dtype=np.float64)
+
+    def _derived_gradient(self, x: Array) -> Array:
+        return np.array(self._call(self._compiled.gradient, x), dtype=np.float64)
+
+    @cached_property
+    def _compiled(self) -> Any:
+        jax = require("jax", "jax")
+        slope = jax.grad(self.function)
+        return SimpleNamespace(
+            value=jax.jit(self.function),
+            gradient=jax.jit(slope),
+            product=jax.jit(lambda x, v: jax.jvp(slope, (x,), (v,))[1]),
+        )
+
+    def _call(self, compiled: Callable[..., Any], *points: Array) -> Any:
+        jax = require("jax", "jax")
+        known = jax if hasattr(jax, "enable_x64") else require("jax.experimental", "jax")
+        try:
+            with known.enable_x64(True):
+                return compiled(*(np.asarray(each, dtype=np.float64) for each in points))
+        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError) as error:
+            first = str(error).partition("\n")[0]
+            raise self._cannot_follow(first, "JAX", "jax.numpy") from error
+
+
+class ByDifferences(FromFunction):
+    """A function that gives values only: central differences, two values for each entry of a point.
+
+    Their error is about 1e-10, relative to the third derivative: a residual cannot be smaller than that.
+    """
+
+    def offers(self, operation: Callable[..., Any]) -> bool:
+        if operation.__name__ == "gradient":
+            return True
+        if operation.__name__ == "hessian_product":
+            return self.given_hessian_product is not None
+        return super().offers(operation)
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        if self.given_hessian_product is None:
+            raise self._lacks("Hessian product")
+        return super().hessian_product(x, v)
+
+    def _derived_gradient(self, x: Array) -> Array:
+        point = np.array(x, dtype=np.float64)
+        slope = np.empty(self.shape)
+        for at in np.ndindex(self.shape):
+            here = point[at]
+            values = []
+            for sign in (1.0, -1.0):
+                point[at] = here + sign * _CUBE_ROOT * max(1.0, abs(here))
+                values.append((self.value(point), point[at]))
+            point[at] = here
+            (after, right), (before, left) = values
+            slope[at] = (after - before) / (right - left)
+        return slope
+
+
+ENGINES: dict[str, type[FromFunction]] = {
+    "autograd": FromFunction,
+    "jax": ThroughJax,
+    "differences": ByDifferences,
+}
+
+
+def engine(derivatives: Any) -> type[FromFunction]:
+    """The class of objectives whose derivatives come from there."""
+    if not isinstance(derivatives, str) or derivatives not in ENGINES:
+        known = ", ".join(ENGINES)
+        raise InvalidInput(f"derivatives must be one of {known}, got {derivatives!r:.40}")
+    return ENGINES[derivatives]

@@ -1,0 +1,132 @@
+"""Functions of one's own: named in files, and their derivatives from JAX and from differences."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import optiframe as of
+from optiframe import InvalidInput, Minimize, Objective, from_function
+from optiframe.registry import user_modules
+from optiframe.testing import check_derivatives
+
+MODULE = """
+def bowl(x):
+    return float(((x - 1.0) ** 2).sum())
+
+
+def slope(x):
+    return 2 * (x - 1.0)
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "mine_for_tests.py"
+    path.write_text(MODULE)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(user_modules, "_imported", set())
+    yield path
+    sys.modules.pop("mine_for_tests", None)
+
+
+def named(**others: Any) -> Objective:
+    return of.objective("function", function="mine_for_tests:bowl", shape=3, **others)
+
+
+def test_a_function_of_an_imported_module_is_an_objective_by_name(module: Path) -> None:
+    user_modules.import_user_module(str(module))
+    objective = named(gradient="mine_for_tests:slope")
+    check_derivatives(objective)
+    result = of.solve(Minimize(objective), "scipy.lbfgs", progress=False)
+    assert result.solution == pytest.approx(np.ones(3))
+    assert pickle.loads(pickle.dumps(objective)) == objective
+    assert objective.model_dump(by_alias=True)["gradient"] == "mine_for_tests:slope"
+
+
+def test_a_module_that_was_not_named_is_not_imported(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(module.parent))  # it could be
+    with pytest.raises(InvalidInput, match=r"function: mine_for_tests:bowl: a file runs no code by itself"):
+        named()
+    assert "mine_for_tests" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        ("mine_for_tests:bwl", "no function 'bwl'; did you mean 'bowl'"),
+        ("mine_for_tests:number", "no function 'number'"),
+        ("mine_for_tests.bowl", "write a function as module:name"),
+        ("mine_for_tests:bowl.__globals__", "write a function as module:name"),
+        ("os:system", "the module 'os' was not imported"),
+    ],
+)
+def test_what_is_no_function_of_an_imported_module_is_refused(
+    module: Path, function: str, reason: str
+) -> None:
+    user_modules.import_user_module(str(module))
+    with pytest.raises(InvalidInput, match=reason):
+        of.objective("function", function=function, shape=3)
+
+
+def wavy(np_: Any, x: Any) -> Any:
+    return np_.sum(np_.exp(x / 2)) + np_.sin(x[0]) * x[1]
+
+
+def by_jax(x: Any) -> Any:
+    return wavy(pytest.importorskip("jax.numpy"), x)
+
+
+def plain(x: Any) -> float:
+    return float(wavy(np, x))
+
+
+def test_derivatives_in_64_bits_come_from_jax() -> None:
+    pytest.importorskip("jax")
+    objective = from_function(by_jax, 3, derivatives="jax")
+    check_derivatives(objective, tolerance=1e-8)
+    assert objective.offers(Objective.hessian_product)
+    x = np.array([0.3, -0.2, 0.5])
+    assert objective.value(x) == pytest.approx(plain(x), abs=1e-15)
+    back = pickle.loads(pickle.dumps(objective))
+    assert back == objective
+    assert back.gradient(x) == pytest.approx(objective.gradient(x))
+
+
+def test_a_function_that_jax_cannot_follow_is_refused_with_its_name() -> None:
+    pytest.importorskip("jax")
+    objective = from_function(lambda x: float(np.sum(np.asarray(x) ** 2)), 3, derivatives="jax")
+    with pytest.raises(of.OptiframeError, match="cannot follow the function '<lambda>'"):
+        of.solve(Minimize(objective), "scipy.lbfgs", progress=False)
+
+
+def test_differences_need_nothing_but_values() -> None:
+    calls: list[Any] = []
+
+    def counted(x: Any) -> float:
+        calls.append(x)
+        return plain(x)
+
+    objective = from_function(counted, 3, derivatives="differences")
+    check_derivatives(objective, tolerance=1e-6)
+    calls.clear()
+    objective.gradient(np.zeros(3))
+    assert len(calls) == 6
+    assert not objective.offers(Objective.hessian_product)
+    bowl = from_function(lambda x: float(((x - 1.0) ** 2).sum()), 3, derivatives="differences")
+    result = of.solve(Minimize(bowl), "scipy.lbfgs", budget={"tolerance": 1e-5}, progress=False)
+    assert result.status == "converged"
+    assert result.solution == pytest.approx(np.ones(3), abs=1e-6)
+
+
+def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match="one of autograd, jax, differences"):
+        from_function(plain, 3, derivatives="numba")
