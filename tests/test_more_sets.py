@@ -211,6 +211,40 @@ def test_a_projection_that_did_not_reach_its_accuracy_warns() -> None:
         Intersection(sets=[Round(), Leaning(normal=[1.0, 0.0], offset=0.3)]).project(np.array([3.0, 1.0]))
 
 
+@pytest.mark.parametrize(
+    "sets",
+    [
+        [{"name": "l2-ball", "radius": 0.5}, "simplex"],
+        [
+            {"name": "l2-ball", "radius": 1.0},
+            {"name": "affine", "matrix": [[1.0, 1.0, 1.0]], "target": [5.0]},
+        ],
+        [
+            {"name": "l2-ball", "radius": 1.0},
+            {"name": "l1-ball", "radius": 1.2},
+            {"name": "half-space", "normal": [-1.0, -1.0, 0.0], "offset": -1.3},
+        ],
+    ],
+    ids=["two", "an affine one", "three, any two of which meet"],
+)
+def test_sets_without_a_common_point_are_refused_and_never_converged(sets) -> None:
+    problem = Minimize(SquaredDistance(to=[2.0, 0.0, 1.0]), over=sets)
+    with pytest.raises(InvalidInput, match="no point lies in all of 'l2-ball' and"):
+        of.solve(problem, "gradient.projected", progress=False)
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.problems.sets.intersection.NotAccurate")
+def test_sets_that_touch_end_stalled_where_the_answer_lies_outside() -> None:
+    touching = [
+        {"name": "l2-ball", "radius": 1.0},
+        {"name": "half-space", "normal": [-1.0, 0.0], "offset": -1.0},
+    ]
+    problem = Minimize(SquaredDistance(to=[2.0, 0.5]), over=touching)
+    with pytest.warns(of.NotConverged, match="the answer violates the constraints by"):
+        result = of.solve(problem, "gradient.projected", progress=False)
+    assert result.status == "stalled"
+
+
 class Ring(ConstraintSet):
     """Points at a distance of at least 1 from the origin, without a projection."""
 

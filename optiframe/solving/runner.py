@@ -17,6 +17,7 @@ from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Composite
 from optiframe.problems.problem import Problem
+from optiframe.problems.projection import Projection
 from optiframe.records.fields import as_array
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain
@@ -326,10 +327,26 @@ class Runner:
             if diverged:
                 status, message = Status.DIVERGED, diverged
         evaluated, detail, note = self.recorder.keep(iterate)
+        if status is Status.CONVERGED and self._lies_outside(evaluated):
+            status, message = (
+                Status.STALLED,
+                (
+                    f"{message}, but the answer violates the constraints by {evaluated.violation:.3g}: the "
+                    "sets may touch in a point only, or not at all"
+                ),
+            )
         self.kept = evaluated
         if note and self.report:
             self.run.findings += self.solver.remarks(self.problem, evaluated, self.recorder.last)
         return self._result(evaluated, detail, status, message + note, elapsed)
+
+    def _lies_outside(self, evaluated: Evaluation) -> bool:
+        """Whether a point of arrays is infeasible by more than tolerances allow: its set may be empty."""
+        last, point = self.chain.last, evaluated.given
+        if not isinstance(last, Composite | Projection) or not isinstance(point, np.ndarray):
+            return False
+        size = max(1.0, float(np.max(np.abs(point), initial=0.0)))
+        return not last.violation(point) <= max(FEASIBLE, self.budget.tolerance) * size
 
     def _result(
         self, evaluated: Evaluation, detail: Any, status: Status, message: str, elapsed: float

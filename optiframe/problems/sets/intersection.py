@@ -20,6 +20,7 @@ from optiframe.records.fields import Accepts, Array
 _SWEEPS = 10_000
 _STILL = 1e-12  # relative move of the point by any member in a sweep at which Dykstra's method ends
 _MOST = 4_000_000  # entries of a dense matrix of rows and bounds; beyond it takes minutes
+_FAR = 1e9  # relative to the point: sets without a common point nearer than this have none
 _ACCURATE = 1e-8  # relative violation beyond which its answer is not believed
 
 _one = named("constraint set")
@@ -45,8 +46,8 @@ class Intersection(ConstraintSet):
     Raises
     ------
     InvalidInput
-        With fewer than one set, when the sets hold different kinds of points, and, for linear sets, when
-        no point lies in all of them.
+        With fewer than one set, when the sets hold different kinds of points, and when no point lies in all
+        of them: at once for linear sets, and for others when a point is projected.
     """
 
     name = "intersection"
@@ -191,6 +192,7 @@ class Intersection(ConstraintSet):
                 break
         left = self.violation(x)
         if left > _ACCURATE * scale:
+            self._refuse_if_empty(x)
             warnings.warn(
                 f"the projection onto the intersection of {self._names()} is off by {left:.2g} after "
                 f"{_SWEEPS:_} sweeps of Dykstra's method: the sets meet at a small angle, or not at all",
@@ -198,6 +200,22 @@ class Intersection(ConstraintSet):
                 stacklevel=3,
             )
         return x
+
+    def _refuse_if_empty(self, x: Array) -> None:
+        """Raise `InvalidInput` where no point near `x`, in a wide sense, lies in all members.
+
+        With projections p_i of x, every z in a convex member has <x - p_i, z - p_i> <= 0. Summed up, a common
+        point z is at least sum |x - p_i|^2 / |sum (x - p_i)| away from x. Averaged projections make the
+        denominator vanish (Bauschke and Borwein 1994).
+        """
+        scale = max(1.0, float(np.abs(x).max(initial=0.0)))
+        for _ in range(_SWEEPS):
+            apart = np.stack([x - each.project(x) for each in self.sets])
+            together = np.asarray(apart.mean(axis=0))
+            size = float(np.linalg.norm(together)) * len(self.sets)
+            if float((apart**2).sum()) > _FAR * scale * size:
+                raise InvalidInput(f"no point lies in all of {self._names()}")
+            x = x - together
 
     def _names(self) -> str:
         return " and ".join(f"{each.name!r}" for each in self.sets)
