@@ -114,9 +114,14 @@ def test_no_placeholder_is_left_and_every_toml_file_can_be_read(tmp_path: Path):
             tomllib.loads(text)
 
 
-def test_a_name_of_many_parts_still_gives_clean_code(tmp_path: Path):
+KINDS = ("solver", "problem", "objective", "set", "part")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["x", "a-rather-long-name-for-a-method"])
+def test_names_short_and_long_give_clean_code(tmp_path: Path, kind: str, name: str):
     """The longest lines hold the name; a linter must not stumble over them."""
-    write_plugin("a-rather-long-name-for-a-method", tmp_path / "new")
+    write_plugin(name, tmp_path / "new", kind)
     run(BIN / "ruff", "check", "--no-cache", ".", folder=tmp_path / "new")
     run(BIN / "ruff", "format", "--check", "--no-cache", ".", folder=tmp_path / "new")
 
@@ -152,6 +157,29 @@ def test_the_package_itself_imports_no_numbers(tmp_path: Path):
         "assert not {'numpy', 'pydantic'} & set(sys.modules)"
     )
     assert run(sys.executable, "-c", code, folder=tmp_path) == "ridge.momentum\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"),
+    [*zip(KINDS[1:], ("x", "x.soft-distance", "x.monotone", "regularizer.x"), strict=True)],
+)
+def test_each_starter_is_listed_and_passes_its_tests(tmp_path: Path, kind: str, member: str):
+    """As if it was installed: its folder on the path, with the entry point that an installer writes."""
+    shown = run(sys.executable, "-m", "optiframe", "new-plugin", "x", f"--{kind}", folder=tmp_path)
+    assert f"  optiframe describe {member}\n" in shown
+    plugin = tmp_path / "optiframework-x"
+    record = plugin / "optiframework_x-0.1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: optiframework-x\nVersion: 0.1.0\n")
+    (record / "entry_points.txt").write_text("[optiframe]\nx = optiframe_x\n")
+    python = (sys.executable, "-c")
+    on_path = f"import sys; sys.path.insert(0, {str(plugin)!r}); "
+    describe = (
+        on_path + f"sys.argv = ['optiframe', 'describe', {member!r}]; import optiframe.cli as c; c.main()"
+    )
+    assert "optiframework-x" in run(*python, describe, folder=tmp_path)
+    tests = on_path + "import pytest; raise SystemExit(pytest.main(['-q', '-p', 'no:cacheprovider']))"
+    assert " passed" in run(*python, tests, folder=plugin)
 
 
 @pytest.mark.thorough  # minutes of downloads; docs/add-a-solver.md does most of it where we are

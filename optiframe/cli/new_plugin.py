@@ -19,20 +19,36 @@ _SUFFIX = ".txt"  # on every file of the template, so that no tool here takes it
 _RENAMED = {"gitignore": ".gitignore"}  # under its own name it would hide files from us
 
 
+# What a plugin may begin with: the name of its member, and how that is checked.
+_STARTERS = {
+    "solver": ("{name}.momentum", "optiframe check {name}.momentum"),
+    "problem": ("{name}", "optiframe solve doses.toml"),
+    "objective": ("{name}.soft-distance", "optiframe check {name}.soft-distance --set 'to=[1.0, 2.0]'"),
+    "set": ("{name}.monotone", "optiframe check {name}.monotone"),
+    "part": ("regularizer.{name}", "optiframe check regularizer.{name}"),
+}
+
+
 @click.command("new-plugin", short_help="write a plugin of your own")
 @click.argument("name")
+@click.option("--problem", "kind", flag_value="problem", help="Begin with a problem, not with a solver.")
+@click.option("--objective", "kind", flag_value="objective", help="Begin with an objective.")
+@click.option("--set", "kind", flag_value="set", help="Begin with a constraint set.")
+@click.option("--part", "kind", flag_value="part", help="Begin with a part of methods: a regularizer.")
 @click.option(
     "--folder", metavar="PATH", type=click.Path(), help="Where to write; default: optiframework-NAME, here."
 )
-def command(name: str, folder: str | None) -> None:
+def command(name: str, kind: str | None, folder: str | None) -> None:
     """Write a plugin NAME: a distribution optiframework-NAME with one solver, its tests and a comparison.
 
-    It installs, appears in `optiframe list` and passes its tests as it is; put your own
-    method in the solver's place. Exit code 2 when the name is taken or the folder is not empty.
+    Or with one problem, objective, constraint set or part, and its tests. It installs, appears in
+    `optiframe list` and passes its tests as it is; put your own in the place of what it brings.
+    Exit code 2 when the name is taken or the folder is not empty.
     """
     name = valid_name(name)
     target = Path(folder) if folder is not None else Path(f"{DISTRIBUTION}-{name}")
-    written = write_plugin(name, target)
+    kind = kind or "solver"
+    written = write_plugin(name, target, kind)
     click.echo(f"{click.style(f'{DISTRIBUTION}-{name}', fg='cyan', bold=True)} in {target}")
     for path in written:
         click.echo(f"  {path.relative_to(target)}")
@@ -40,8 +56,8 @@ def command(name: str, folder: str | None) -> None:
     click.echo(
         f"\nnext:\n  cd {shown}\n"
         '  python -m pip install --editable ".[dev]"\n'
-        f"  optiframe describe {name}.momentum\n"
-        f"  optiframe check {name}.momentum\n"
+        f"  optiframe describe {_STARTERS[kind][0].format(name=name)}\n"
+        f"  {_STARTERS[kind][1].format(name=name)}\n"
         "  python -m pytest"
     )
 
@@ -95,8 +111,8 @@ def _taken(name: str) -> str | None:
     return None
 
 
-def write_plugin(name: str, target: Path) -> list[Path]:
-    """Write the plugin to a folder that is new or empty; what was written, in order.
+def write_plugin(name: str, target: Path, kind: str = "solver") -> list[Path]:
+    """Write the plugin with a member of this kind to a folder that is new or empty; the files, in order.
 
     Raises
     ------
@@ -115,7 +131,7 @@ def write_plugin(name: str, target: Path) -> list[Path]:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             what = "is not empty" if target.is_dir() else "is a file"
             raise InvalidInput(f"{target} {what}; give another place with --folder")
-        for parts, source in _template():
+        for parts, source in _template(kind):
             path = target.joinpath(*(words["package"] if part == "package" else part for part in parts))
             path.parent.mkdir(parents=True, exist_ok=True)
             text = re.sub(r"@(\w+)@", lambda found: words[found[1]], source.read_text(encoding="utf-8"))
@@ -126,8 +142,8 @@ def write_plugin(name: str, target: Path) -> list[Path]:
     return written
 
 
-def _template() -> Iterator[tuple[tuple[str, ...], Traversable]]:
-    """Path below the folder, and content of every file."""
+def _template(kind: str) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    """Path below the folder, and content of every file: those of all plugins, and those of the kind."""
 
     def walk(folder: Traversable, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Traversable]]:
         for item in sorted(folder.iterdir(), key=lambda item: (item.is_dir(), item.name)):
@@ -137,4 +153,5 @@ def _template() -> Iterator[tuple[tuple[str, ...], Traversable]]:
                 name = item.name.removesuffix(_SUFFIX)
                 yield (*above, _RENAMED.get(name, name)), item
 
-    yield from walk(resources.files("optiframe.testing") / "template", ())
+    for folder in ("all", kind):
+        yield from walk(resources.files("optiframe.testing") / "template" / folder, ())
