@@ -84,6 +84,7 @@ def test_an_unbounded_program_does_not_end_converged() -> None:
     [
         (Minimize(FIT, over={"name": "l2-ball", "radius": 1.0}), "not given by linear constraints"),
         (Minimize(FIT, over="integers"), "must be whole numbers"),
+        (Minimize({"name": "quadratic", "matrix": [[-1.0]], "linear": [0.0]}, over=BOX), "must be convex"),
         (Minimize(Logistic(matrix=ROWS, target=np.ones(10))), "has no quadratic"),
         (Composite(FIT, over=BOX, plus={"name": "group-l1", "groups": [0] * 20}), "no exact proximal step"),
     ],

@@ -62,6 +62,8 @@ class PrimalDualHybridGradient(Solver[Composite, Array, None]):
             return "entries must be whole numbers: `scipy.milp` takes those"
         if reason := problem.function.lacks(Objective.quadratic):
             return reason
+        if not (problem.function.convex and problem.proximal.convex):
+            return "the objective and the regularizers must be convex"
         return _within_bounds(problem, form).lacking
 
     def iterates(self, problem: Composite, run: Run) -> Iterates:

@@ -131,8 +131,10 @@ class Composite(Problem[Any]):
 
     def recommended(self) -> Sequence[tuple[str, str]]:
         return (
+            ("coordinate.lasso", "the objective is least squares, the regularizer a sum of absolute values"),
             ("gradient.proximal", "the regularizer has a proximal step"),
             ("cvxpy", "the problem is convex and can be written for CVXPY"),
+            ("primal-dual.pdhg", "the objective is quadratic and the constraints are linear"),
             ("scipy.lbfgs", "the regularizer can be split into bounds and smooth terms"),
         )
 
@@ -186,11 +188,20 @@ class Minimize(Composite):
             ("scipy.milp", "the objective and the constraints are linear, and entries are whole numbers"),
             *least_squares,
             ("scipy.lbfgs", "the objective has a gradient and the constraints are at most bounds"),
+            *self._of_quadratic_programs(),
             ("gradient.projected", "the objective has a gradient and the set a projection"),
             ("scipy.trust-constr", "the constraints are ones that SciPy takes"),
             ("cvxpy", "the problem is convex and can be written for CVXPY"),
             ("scipy.cobyqa", "the objective gives values only"),
         )
+
+    def _of_quadratic_programs(self) -> Sequence[tuple[str, str]]:
+        """Before projections, where the objective is quadratic and the set has several linear rows."""
+        form = self.over.as_linear(self.function.shape) if self.function.offers(Objective.quadratic) else None
+        if form is None or form.rows.shape[0] < 2:
+            return ()
+        why = "the objective is quadratic and the constraints are linear"
+        return (("cvxpy", why), ("primal-dual.pdhg", why))
 
 
 def _same(x: Any) -> Any:
