@@ -340,3 +340,25 @@ def _number(value: Any) -> float:
         return float("nan") if value is None or isinstance(value, bool | np.bool_) else float(value)
     except (TypeError, ValueError):
         return float("nan")
+
+
+def share_right(lead: Array, preferred: Array, weight: Array | None = None) -> float:
+    """Share of the decided comparisons whose winner is the one predicted, by weight.
+
+    Parameters
+    ----------
+    lead
+        Above 0 where left is predicted to win, below 0 where right is; 0 counts as one half, shape (rows,).
+    preferred
+        Above 0 where left won, below 0 where right did; 0, a tie, is left out, shape (rows,).
+    weight
+        Of each comparison, shape (rows,); None: 1 each.
+
+    Returns
+    -------
+    float
+        nan where every comparison is a tie.
+    """
+    counts = (np.ones(len(preferred)) if weight is None else weight) * (preferred != 0)
+    right = (1 + np.sign(lead) * np.sign(preferred)) / 2
+    return float(counts @ right / counts.sum()) if counts.any() else float("nan")

@@ -8,22 +8,24 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput
-from optiframe.estimator import BudgetLike, Estimator
+from optiframe.estimator import BudgetLike
 from optiframe.records.fields import Array
 from optiframe.solving.sources import SolverChoice
-from optiframe.tables.ids import Ids, listed, positions
+from optiframe.tables.ids import Ids
+from optiframe.tables.pairs import share_right
 from optiframe.tables.read import encode, read_table, to_frame
 from optiframe_hodgerank.answer import Ranking
+from optiframe_hodgerank.item_ranker import ItemRanker
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.read.formats import Format, sides
 from optiframe_hodgerank.votes.effects import Effects
 
 _EQUAL = 1e-9  # two scores within this, relative to the largest, predict a tie
+_UNKNOWN = "never compared"
 
 
-class RobustRanker(Estimator[PairwiseRanking, Ranking]):
+class RobustRanker(ItemRanker[PairwiseRanking]):
     """Scores of items, and the comparisons that are wrong, from a table of comparisons.
 
     An `optiframe.estimator.Estimator`: in the manner of scikit-learn, which it does not need.
@@ -168,23 +170,9 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
         out; weights count. nan when every comparison is a tie.
         """
         table = PairwiseRanking(comparisons=frame, **self._reading()).comparisons
-        codes = self._known(table.item_ids)
+        codes = self._places(table.item_ids, _UNKNOWN)
         margin = np.nan_to_num(self._margin(codes[table.left], codes[table.right]))
-        weight = np.ones(len(table)) if table.weight is None else table.weight
-        weight = weight * (table.margin != 0)
-        right = (1 + np.sign(margin) * np.sign(table.margin)) / 2
-        return float(weight @ right / weight.sum()) if weight.any() else float("nan")
-
-    @property
-    def scores_(self) -> Any:
-        """Scores and ranks; see the class."""
-        return self._given_out(self._learnt("scores_").solution.frame())
-
-    @property
-    def ranking_(self) -> NDArray[Any]:
-        """Items, best first; see the class."""
-        solution = self._learnt("ranking_").solution
-        return np.asarray(solution.items[solution.order])
+        return share_right(margin, table.margin, table.weight)
 
     @property
     def outliers_(self) -> Any:
@@ -249,13 +237,7 @@ class RobustRanker(Estimator[PairwiseRanking, Ranking]):
 
     def _coded(self, ids: Ids) -> NDArray[np.int64]:
         code, unique = encode(ids)
-        return self._known(unique)[code]
-
-    def _known(self, ids: Ids) -> NDArray[np.int64]:
-        place = positions(self._answer().items, ids)
-        if (place < 0).any():
-            raise InvalidInput(f"never compared, so without a score: {listed(ids[place < 0])}")
-        return place
+        return self._places(unique, _UNKNOWN)[code]
 
     def _margin(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Array:
         answer = self._answer()

@@ -16,6 +16,7 @@ from optiframe.solving.recommend import Recommendation
 from optiframe.solving.solve import whole_seed
 from optiframe.solving.solver import Solver
 from optiframe.solving.sources import SolverChoice
+from optiframe.tables.pairs import share_right
 from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.objective.btl import Penalty
@@ -248,10 +249,8 @@ class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
         user = codes_among(answer, table.user_ids, "user", caller=3)
         item = codes_among(answer, table.item_ids, "item", caller=3)
         u, j, k = user[table.user], item[table.left], item[table.right]
-        lead = np.sign(chances_of(answer, self._shared(), u, j, k) - 0.5)
-        weight = (np.ones(len(table)) if table.weight is None else table.weight) * (table.outcome != 0)
-        right = (1 + lead * table.outcome) / 2
-        return float(weight @ right / weight.sum()) if weight.any() else float("nan")
+        lead = chances_of(answer, self._shared(), u, j, k) - 0.5
+        return share_right(lead, table.outcome, table.weight)
 
     @property
     def users_(self) -> NDArray[Any]:

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import BudgetLike, Estimator
+from optiframe.estimator import BudgetLike
 from optiframe.solving.sources import SolverChoice
 from optiframe.tables.columns import as_column
-from optiframe.tables.ids import listed, positions
-from optiframe_hodgerank.answer import Ranking
+from optiframe.tables.ids import listed
+from optiframe_hodgerank.item_ranker import ItemRanker
 from optiframe_hodgerank.listwise.problem import ListwiseRanking
 
 
-class ListwiseRanker(Estimator[ListwiseRanking, Ranking]):
+class ListwiseRanker(ItemRanker[ListwiseRanking]):
     """Scores of items from rankings of several of them, and from choices out of sets.
 
     An `optiframe.estimator.Estimator`: in the manner of scikit-learn, which it does not need.
@@ -82,25 +82,10 @@ class ListwiseRanker(Estimator[ListwiseRanking, Ranking]):
             items = as_column(given)
             if not len(items):
                 raise InvalidInput(f"sets[{at}] is empty; give items to choose from")
-            place = positions(answer.items, items)
-            if (place < 0).any():
-                raise InvalidInput(
-                    f"sets[{at}]: in no ranking, so without a score: {listed(items[place < 0])}"
-                )
+            place = self._places(items, f"sets[{at}]: in no ranking")
             if len(np.unique(answer.component[place])) > 1:
                 raise InvalidInput(
                     f"sets[{at}]: no chain of rankings joins {listed(items)}, so nothing says which is chosen"
                 )
             chosen.append(answer.items[place[np.argmax(answer.scores[place])]])
         return as_column(chosen)
-
-    @property
-    def scores_(self) -> Any:
-        """Scores and ranks; see the class."""
-        return self._given_out(self._learnt("scores_").solution.frame())
-
-    @property
-    def ranking_(self) -> NDArray[Any]:
-        """Items, best first; see the class."""
-        solution = self._learnt("ranking_").solution
-        return np.asarray(solution.items[solution.order])
