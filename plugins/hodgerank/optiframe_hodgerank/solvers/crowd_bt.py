@@ -21,6 +21,7 @@ from optiframe_hodgerank.votes.crowd import PRECISION, CrowdLikelihood, CrowdPoi
 from optiframe_hodgerank.votes.crowd_covariates import CovariateCrowd
 from optiframe_hodgerank.votes.crowd_errors import standard_errors
 from optiframe_hodgerank.votes.effects import Effects
+from optiframe_hodgerank.votes.evidence import most_predictive
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, without_workers
 from optiframe_hodgerank.votes.reading import worker_votes
 from optiframe_hodgerank.votes.reliability import Crowd, beliefs
@@ -55,6 +56,14 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     **Workers.** eta_w is one of 0, 0.1, ..., 1. How often each occurs is estimated from all workers
     (empirical Bayes), pulled with the strength of five workers to a bell at .95 of width .12, plus .01 on
     each value. Scores maximize the likelihood with eta summed out.
+
+    **Votes that hang together.** Who likes sharp images says so again and again, and is then taken for more
+    or less reliable than as many independent votes would show. So scores are found with beliefs in which n
+    votes of a worker count as n e (a power posterior). Of 1, 0.3, 0.1 and 0.03, e is the one whose scores and
+    shares predict votes left out best (the least log-loss, in a vote of anybody, over three folds; a worker's
+    votes on one pair stay together), and 1 where that gains less than .002 a vote. Beyond 20,000 votes, where
+    it would take longer than the scores, with fewer than 100, and with covariates, e is 1. The reliability of
+    workers, and who is flagged, is then by these scores, with every vote for itself.
 
     **The scale.** Reliable workers and close items make nearly the same votes as unreliable workers and items
     far apart: only the shape of the logistic function tells. In generated crowds of 100 workers and more with
@@ -91,6 +100,11 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     fdr: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.05, description="share of wrong ones expected among the workers who are called unreliable"
     )
+    evidence: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None,
+        description="as what part of an independent vote each counts where workers are judged for scores; "
+        "none: what predicts best, and 1 beyond 20,000 votes or with covariates",
+    )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.comparisons.graded:
@@ -123,10 +137,13 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         rows = None if table.covariates is None else covariate_votes(table)
         if by_worker is not None:
             why = f"normal scores of variance {1 / PRECISION:g}"
-            likelihood = CrowdLikelihood(decided, by_worker)
             first = nearly(decided, None if rows is None else rows._replace(tied=np.zeros_like(rows.tied)))
             if rows is not None:
-                likelihood = CovariateCrowd.of(table, decided, by_worker, rows)
+                likelihood: CrowdLikelihood = CovariateCrowd.of(table, decided, by_worker, rows)
+                likelihood = replace(likelihood, evidence=self.evidence or 1.0)
+            else:
+                evidence = self.evidence or most_predictive(decided, by_worker, first.centred(), run)
+                likelihood = CrowdLikelihood(decided, by_worker, evidence=evidence)
             points = climb(likelihood.start(np.append(first.centred(), first.effects)))
         else:
             prior = chosen(decided, run.rng)
@@ -141,7 +158,8 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
                 if isinstance(point, CrowdPoint) and rows is not None:
                     errors = standard_errors(point)
                     effects = _effects(table, rows, point.theta, errors, model)
-                crowd = Crowd(*beliefs(table, point, by_worker), self.fdr, model, why, effects)
+                evidence = point.of.evidence if isinstance(point, CrowdPoint) else 1.0
+                crowd = Crowd(*beliefs(table, point, by_worker), self.fdr, model, why, effects, evidence)
                 run.findings += crowd.findings()
             yield Iterate(
                 (point, crowd, errors), residual, info={"log_likelihood": -point.loss}, detail=crowd

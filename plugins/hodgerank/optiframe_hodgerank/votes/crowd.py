@@ -36,15 +36,21 @@ RARE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class CrowdLikelihood:
-    """The votes, counted by pair and in order of workers, and 1/variance of normal scores."""
+    """The votes, counted by pair and in order of workers, and 1/variance of normal scores.
+
+    With `evidence` e below 1 the likelihood of a worker's votes, whose share is summed out, is that of the
+    votes given each share to the power e, and the whole to the power 1/e: scores are found as before, while
+    beliefs about workers follow n votes as if they were n e.
+    """
 
     pairs: Tally
     votes: WorkerVotes
     precision: float = PRECISION
+    evidence: float = 1.0
 
     def start(self, theta: Array) -> CrowdPoint:
         """What the votes say at these scores, with the shares of workers that these make likeliest."""
-        workers = Posterior.at(self.votes, self.leads(theta), USUAL).with_likeliest_shares()
+        workers = Posterior.at(self.votes, self.leads(theta), USUAL, self.evidence).with_likeliest_shares()
         return CrowdPoint(self, theta, workers)
 
     def leads(self, theta: Array) -> Array:
@@ -96,8 +102,15 @@ class CrowdPoint:
 
     def moved(self, theta: Array) -> CrowdPoint:
         """With these scores, and the same distribution of shares."""
-        workers = Posterior.at(self.of.votes, self.of.leads(theta), self.workers.shares)
+        workers = Posterior.at(self.of.votes, self.of.leads(theta), self.workers.shares, self.of.evidence)
         return replace(self, theta=theta, workers=workers)
+
+    def believed(self) -> Posterior:
+        """What votes say of each worker at these scores, every vote for itself."""
+        if self.of.evidence == 1.0:
+            return self.workers
+        found = Posterior.at(self.of.votes, self.of.leads(self.theta), self.workers.shares)
+        return found.with_likeliest_shares()
 
     def updated(self) -> CrowdPoint:
         """With the distribution of shares that the scores suggest."""
@@ -107,7 +120,8 @@ class CrowdPoint:
     def loss(self) -> float:
         """Minus the logarithm of likelihood and priors."""
         scores = self.of.precision / 2 * float(self.theta @ self.theta)
-        return scores - self.workers.log_likelihood - PULL * float(USUAL @ np.log(self.workers.shares))
+        shares = PULL / self.of.evidence * float(USUAL @ np.log(self.workers.shares))
+        return scores - self.workers.log_likelihood - shares
 
     @cached_property
     def _of_votes(self) -> tuple[Array, Array]:

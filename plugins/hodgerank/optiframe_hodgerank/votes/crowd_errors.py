@@ -46,7 +46,7 @@ def _of_scale(point: CrowdPoint, information: Curvature | JointCurvature) -> Arr
     slope, own = point.workers.of_distribution(len(point.of.leads(point.theta)))
     slope = point.of.of_parameters(slope)
     follow = information.solve(slope)  # how scores follow the distribution
-    size, directions = np.linalg.eigh(own - slope.T @ follow)
+    size, directions = np.linalg.eigh(own - point.of.evidence * (slope.T @ follow))
     known = size > _FLAT * max(float(size.max()), 0.0)
     spread = (follow @ directions[:, known]) ** 2 / size[known]
     return np.asarray(spread.sum(axis=1))
@@ -56,7 +56,7 @@ def _information(point: CrowdPoint) -> Curvature | JointCurvature:
     """Louis' information; with shares known, where it is not positive definite."""
     weight = point.weights
     try:
-        return point.of.curvature(weight, less=point.of.doubt(point.workers))
+        return point.of.curvature(weight, less=point.of.evidence * point.of.doubt(point.workers))
     except np.linalg.LinAlgError:  # far from a maximum, or votes that hardly tell anything
         return point.of.curvature(np.maximum(weight, 0.0))
 

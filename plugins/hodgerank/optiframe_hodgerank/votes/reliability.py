@@ -53,6 +53,9 @@ class Crowd:
         Which prior the scores have, and why, in words.
     effects
         Effects of covariates on the votes of a reliable worker; None without covariates.
+    evidence
+        As what part of an independent vote each counts where workers are judged to find scores: below 1,
+        votes of one worker hang together.
     """
 
     worker: Ids
@@ -63,6 +66,7 @@ class Crowd:
     model: VoteModel
     prior: str
     effects: Effects | None = None
+    evidence: float = 1.0
 
     def __repr__(self) -> str:
         return f"<crowd of {len(self.worker)} workers, {len(self.unreliable)} unreliable>"
@@ -134,9 +138,16 @@ class Crowd:
         } | tables
 
     def findings(self) -> Iterator[Finding]:
-        """Who is unreliable, by name, and effects that the votes hardly determine."""
+        """Who is unreliable, by name, votes that depend on each other, and effects hardly determined."""
         if self.effects is not None:
             yield from self.effects.findings()
+        if self.evidence < 1:
+            yield Finding(
+                "note",
+                f"votes of one worker hang together: for the scores, workers are weighed as if each vote was "
+                f"{self.evidence:g} of an independent one, which predicts votes left out best (evidence)",
+                identifier="ranking.dependent-votes",
+            )
         against = self.flagged & (self.reliability <= _WRONG)
         for which, one, many, what in (
             (against, "votes against the ranking", "vote against the ranking", "counted the other way round"),
@@ -166,10 +177,9 @@ def beliefs(
     """`worker`, `votes`, `belief` and `shares` of a `Crowd`; nobody where votes were not told apart."""
     if votes is None or not isinstance(point, CrowdPoint):
         return np.empty(0, object), np.empty(0, np.int64), np.empty((0, len(SHARES))), USUAL
-    belief = np.tile(
-        point.workers.shares, (len(comparisons.worker_ids), 1)
-    )  # of who only said that items tie
+    known = point.believed()
+    belief = np.tile(known.shares, (len(comparisons.worker_ids), 1))  # of who only said that items tie
     count = np.zeros(len(belief), dtype=np.int64)
     named = votes.code >= 0
-    belief[votes.code[named]], count[votes.code[named]] = point.workers.belief[named], votes.counts[named]
+    belief[votes.code[named]], count[votes.code[named]] = known.belief[named], votes.counts[named]
     return comparisons.worker_ids, count, belief, point.workers.shares

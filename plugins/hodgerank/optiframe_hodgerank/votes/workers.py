@@ -76,6 +76,9 @@ class Posterior:
         The sum of the logarithms of these largest.
     shares
         Distribution of the shares, shape (grid,).
+    evidence
+        Power to which the likelihood of each worker's votes is raised: below 1, votes that hang together tell
+        less of their worker than as many independent ones.
     """
 
     votes: WorkerVotes
@@ -83,15 +86,18 @@ class Posterior:
     likelihood: Array
     log_scale: float
     shares: Array
+    evidence: float = 1.0
 
     @classmethod
-    def at(cls, votes: WorkerVotes, scores: Array, shares: Array) -> Posterior:
+    def at(cls, votes: WorkerVotes, scores: Array, shares: Array, evidence: float = 1.0) -> Posterior:
         """At these scores, with this distribution of shares."""
         chance, logs = np.empty(len(votes.winner)), np.empty((len(votes.counts), len(SHARES)))
         crowd_likelihoods(votes.winner, votes.loser, votes.weight, votes.first, scores, chance, logs)
+        if evidence != 1.0:
+            logs *= evidence
         top = logs.max(axis=1, initial=-np.inf, keepdims=True)
         np.exp(np.subtract(logs, top, out=logs), out=logs)
-        return cls(votes, chance, logs, float(top.sum()), shares)
+        return cls(votes, chance, logs, float(top.sum()), shares, evidence)
 
     def with_likeliest_shares(self) -> Posterior:
         """With the distribution of shares that workers with a name make likeliest."""
@@ -112,8 +118,8 @@ class Posterior:
 
     @property
     def log_likelihood(self) -> float:
-        """Of all votes, whatever the shares are."""
-        return self.log_scale + float(np.log(self._joint[1]).sum())
+        """Of all votes, whatever the shares are; of its power, over `evidence`."""
+        return (self.log_scale + float(np.log(self._joint[1]).sum())) / self.evidence
 
     def derivatives(self, group: NDArray[np.int64], slope: Array, curve: Array) -> None:
         """Add those of minus the log-likelihood: slope by group of workers, and curvature by pair.

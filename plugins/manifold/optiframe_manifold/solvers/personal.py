@@ -133,7 +133,8 @@ class _Fits:
         }
         weight = {} if table.weight is None else {"weight": table.weight}
         problem = construct.problem("pairwise-ranking", comparisons=rows | weight)
-        result = self.run.solve(construct.solver(_CROWD), problem)
+        # Users are judged here by themselves, each vote for itself.
+        result = self.run.solve(construct.solver(_CROWD, evidence=1.0), problem)
         crowd, scores = result.detail, np.zeros((items, 1))
         scores[result.solution.items.astype(np.int64) - 1, 0] = result.solution.scores
         anybody = float(crowd.chance(np.array([np.inf]))[0])  # the scores decide with certainty
