@@ -115,7 +115,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) or getattr(getattr(value, "dtype", None), "kind", "") in "iuf"
 
 
-def _cell(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value of a table as text: three digits, a dash for nothing, no control characters, not too long."""
     if getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u", "f", "b"):
         value = value.item()
     if value is None:
@@ -123,4 +124,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return number(value + 0.0 if abs(value) > 1e-15 else 0.0)
     text = printable(str(value))
-    return escape(text if len(text) <= _CELL else f"{text[: _CELL - 1]}…")
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _cell(value: Any) -> str:
+    return escape(shown(value))

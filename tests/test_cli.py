@@ -73,6 +73,19 @@ def test_solve_writes_answer_result_and_trace(run: Run, tmp_path: Path) -> None:
     assert (folder / "trace.csv").read_text().startswith("iteration,time,objective,violation,residual")
 
 
+def test_solve_prints_the_first_rows_and_warnings_before_notes(run: Run, tmp_path: Path) -> None:
+    rows = [f"{task},{worker},{int(task > 3)}" for task in range(8) for worker in "abc"]
+    (tmp_path / "labels.csv").write_text("\n".join(["task,worker,label", *rows]) + "\n")
+    (tmp_path / "labels.toml").write_text('[problem]\nname = "label-aggregation"\nlabels = "labels.csv"\n')
+    lines = run("solve", "labels.toml").stdout.splitlines()
+    rows = [line.split()[:2] for line in lines[1:5]]
+    assert rows == [["task", "label"], ["0", "0"], ["1", "0"], ["2", "0"]]
+    assert lines[5] == "  ... 8 rows of 5 columns in answer.csv"
+    levels = [word for line in lines if (word := line.split(":")[0].strip()) in ("error", "warning", "note")]
+    assert levels == sorted(levels, key=["error", "warning", "note"].index)
+    assert {"warning", "note"} <= set(levels)
+
+
 def test_a_finished_output_is_only_replaced_by_force(run: Run, tmp_path: Path) -> None:
     run("solve", "bowl.toml", "--output", "out")
     kept = tmp_path / "out" / "notes.txt"

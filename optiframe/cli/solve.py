@@ -16,7 +16,8 @@ from rich.text import Text
 from optiframe.errors import OptiframeError
 from optiframe.files import output
 from optiframe.files.solve_file import SolveFile
-from optiframe.numbers import number, seconds
+from optiframe.notebook import shown
+from optiframe.numbers import counted, number, seconds
 from optiframe.printable import printable
 from optiframe.problems.problem import Problem
 from optiframe.solving.recommend import recommend
@@ -32,7 +33,8 @@ _COLOURS = {
     Status.INFEASIBLE: "red",
 }
 _ROUNDING = 1e-12  # a violation below this is rounding, and is left to result.json
-_MARKS = {"note": ("note", "dim"), "warning": ("warning", "yellow"), "error": ("error", "bold red")}
+_MARKS = {"error": ("error", "bold red"), "warning": ("warning", "yellow"), "note": ("note", "dim")}
+_ROWS, _COLUMNS = 3, 8  # of the answer, as a first look
 
 
 @click.command("solve", short_help="solve the problem of a TOML file")
@@ -130,8 +132,11 @@ def _print(
     names = f"{result.settings['problem']} by {result.settings['solver']['name']}"
     console.print(Text.assemble((names, "bold"), ": ", status, f", {printable(result.message)}"))
     if result.solution is not None:
-        for sentence in result.problem.in_words(result.solution):
+        sentences = result.problem.in_words(result.solution)
+        for sentence in sentences:
             console.print(Text(f"  {printable(sentence)}"))
+        if not sentences:
+            _print_rows(console, result, written[0].name)
     rows: list[tuple[str, str | Text]] = [
         (name.replace("_", " "), number(value, group=",")) for name, value in result.metrics.items()
     ]
@@ -147,6 +152,20 @@ def _print(
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         console.print(Text.assemble("  ", name.ljust(width), "  ", value))
-    for finding in result.findings:
+    for finding in sorted(result.findings, key=lambda finding: list(_MARKS).index(finding.level)):
         word, style = _MARKS[finding.level]
         console.print(Text.assemble("  ", (word, style), f": {printable(finding.text)}"))
+
+
+def _print_rows(console: Console, result: Result[Any, Any], file: str) -> None:
+    """Print the first rows and columns of the answer, and where the others are."""
+    table = next(iter(result.to_tables().values()), {})
+    rows = max(map(len, table.values()), default=0)
+    columns = [[name, *map(shown, values[:_ROWS])] for name, values in list(table.items())[:_COLUMNS]]
+    widths = [max(map(len, column)) for column in columns]
+    for number_of_row, cells in enumerate(zip(*columns, strict=True)):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        console.print(Text(f"  {line.rstrip()}", style="" if number_of_row else "dim"))
+    if rows > _ROWS or len(table) > _COLUMNS:
+        more = f"  ... {number(rows, group=',')} rows of {counted(len(table), 'column')} in {file}"
+        console.print(Text(more, style="dim"))
