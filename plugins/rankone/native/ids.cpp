@@ -3,6 +3,7 @@
 #include "table.hpp"
 
 #include <optiframe/arrays.hpp>
+#include <optiframe/dispatch.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -10,6 +11,19 @@
 
 namespace optiframe::rankone {
 namespace {
+
+struct Range {
+    std::int64_t least, most;
+};
+
+OPTIFRAME_CLONES Range range_of(const std::int64_t* values, std::int64_t count) {
+    Range found{values[0], values[0]};
+    for (std::int64_t k = 0; k < count; ++k) {
+        found.least = std::min(found.least, values[k]);
+        found.most = std::max(found.most, values[k]);
+    }
+    return found;
+}
 
 constexpr std::uint64_t crowded = 4; // numbers in the span of the values for each of them
 
@@ -72,12 +86,11 @@ Encoded encode_scattered(std::span<const std::int64_t> values) {
 
 Encoded encode(std::span<const std::int64_t> values) {
     if (values.empty()) return {room<std::int32_t>(0), {}};
-    auto least = values.front(), most = least;
+    auto [least, most] = Range{values.front(), values.front()};
     interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
-        for (const auto value : values.subspan(begin, end - begin)) {
-            least = std::min(least, value);
-            most = std::max(most, value);
-        }
+        const auto found = range_of(values.data() + begin, end - begin);
+        least = std::min(least, found.least);
+        most = std::max(most, found.most);
     });
     const auto gap = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
     const auto room = std::min<std::uint64_t>(crowded * values.size(), std::numeric_limits<std::int32_t>::max());

@@ -93,16 +93,17 @@ auto count_pairs(FirstArray first, CodeArray worker, CodeArray label, std::int64
                            owned(std::move(found.shared), entries), owned(std::move(found.agreed), entries));
 }
 
-auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers) {
+auto count_table(FirstArray first, CodeArray worker, CodeArray label, std::int64_t workers, std::int64_t classes) {
     const auto size = size_of(workers, "workers");
-    const auto labels = labels_of(first, worker, label, size, 0);
-    rankone::CountTable table;
+    const auto labels = labels_of(first, worker, label, size, classes);
+    check(classes >= 2, "classes must be at least 2");
+    rankone::PairTable table;
     {
         nb::gil_scoped_release unlocked;
-        table = rankone::count_table(rankone::SortedByWorker(labels));
+        table = rankone::count_table(labels);
     }
     return std::make_tuple(owned(std::move(table.shared), size, size),
-                           owned(std::move(table.agreed), size, size));
+                           owned(std::move(table.correlation), size, size));
 }
 
 double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, Numbers x) {
@@ -112,6 +113,28 @@ double misses(CodeArray start, CodeArray column, Numbers known, Numbers target, 
     check_length(target, column.size(), "target");
     nb::gil_scoped_release unlocked;
     return rankone::misses({span(start), span(column), span(known), span(target)}, span(x));
+}
+
+double sweep(CodeArray start, CodeArray column, Numbers known, Numbers weighted, Out<double> x, Numbers lower,
+             Numbers upper) {
+    check_length(start, x.size() + 1, "start");
+    check_firsts(span(start), static_cast<std::int64_t>(column.size()), "start");
+    check_length(known, column.size(), "known");
+    check_length(weighted, column.size(), "weighted");
+    check_length(lower, x.size(), "lower");
+    check_length(upper, x.size(), "upper");
+    check_codes(span(column), static_cast<std::int64_t>(x.size()), "column"); // before any entry changes
+    nb::gil_scoped_release unlocked;
+    return rankone::sweep({span(start), span(column), span(known), span(weighted)}, span(x), {span(lower), span(upper)});
+}
+
+double sweep_dense(InRows<double> known, InRows<double> weighted, Out<double> x, Numbers lower, Numbers upper) {
+    for (const auto& each : {known, weighted})
+        check(each.shape(0) == x.size() && each.shape(1) == x.size(), "known and weighted must have a row and a column for each entry of x");
+    check_length(lower, x.size(), "lower");
+    check_length(upper, x.size(), "upper");
+    nb::gil_scoped_release unlocked;
+    return rankone::sweep_dense(known.data(), weighted.data(), span(x), {span(lower), span(upper)});
 }
 
 auto label_pulls(FirstArray first, CodeArray worker, CodeArray label, Numbers x, std::int64_t classes) {
@@ -196,8 +219,12 @@ NB_MODULE(_native, m) {
           exact("workers"));
     m.def("vote", &vote, exact("first"), exact("worker"), exact("label"), exact("weight"), exact("classes"));
     m.def("count_pairs", &count_pairs, exact("first"), exact("worker"), exact("label"), exact("workers"));
-    m.def("count_table", &count_table, exact("first"), exact("worker"), exact("label"), exact("workers"));
+    m.def("count_table", &count_table, exact("first"), exact("worker"), exact("label"), exact("workers"),
+          exact("classes"));
     m.def("misses", &misses, exact("start"), exact("column"), exact("known"), exact("target"), exact("x"));
+    m.def("sweep", &sweep, exact("start"), exact("column"), exact("known"), exact("weighted"), exact("x"),
+          exact("lower"), exact("upper"));
+    m.def("sweep_dense", &sweep_dense, exact("known"), exact("weighted"), exact("x"), exact("lower"), exact("upper"));
     m.def("label_pulls", &label_pulls, exact("first"), exact("worker"), exact("label"), exact("x"), exact("classes"));
     m.def("label_weights", &label_weights, exact("first"), exact("worker"), exact("x"));
     m.def("task_pulls", &task_pulls, exact("first"), exact("worker"), exact("label"), exact("x"), exact("classes"),

@@ -1,8 +1,11 @@
 #include "pairs.hpp"
 
+#include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
+#include <optiframe/lanes.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -152,31 +155,77 @@ PairCounts count_pairs(const SortedByWorker& given) {
     return counts;
 }
 
-// Into a triangle first, half of which more stays in the processor's cache: pair i < j at j (j - 1)/2 + i.
-CountTable count_table(const SortedByWorker& given) {
-    const Labels labels = given.labels();
-    const std::size_t workers = labels.workers;
-    const std::size_t pairs = workers * (workers - 1) / 2;
-    const auto counts = zeros<std::uint64_t>(pairs); // agreed in the upper half, shared in the lower
+namespace {
+
+constexpr std::size_t tile = 32; // rows and columns of a part of a matrix that stays in the first cache
+
+// Counts of the pairs i < j, at j (j - 1)/2 + i: more of a triangle stays in the processor's cache. The upper half of
+// a count says how many agree.
+template <class Count> struct Triangle {
+    static constexpr int half = 4 * sizeof(Count);
+
+    explicit Triangle(const Labels& labels) : counts(zeros<Count>(labels.workers * (labels.workers - 1) / 2)) {
+        std::vector<std::size_t> worker; // of a task, copied, as they lead to places
+        interrupt::Pace pace;
+        labels.each_task([&](std::size_t, std::int64_t begin, std::int64_t end) {
+            const std::int32_t* const label = labels.label.data() + begin;
+            worker.clear();
+            for (auto k = begin; k < end; ++k) {
+                const std::size_t j = labels.worker_of(k), later = worker.size();
+                check(later == 0 || worker.back() < j, "worker must rise within each task");
+                const auto row = counts.get() + j * (j - 1) / 2;
+                const auto mine = label[later];
+                pace.after(static_cast<std::int64_t>(later));
+                for (std::size_t before = 0; before < later; ++before)
+                    row[worker[before]] += 1 + (Count{label[before] == mine} << half);
+                worker.push_back(j);
+            }
+        });
+    }
+
+    // The row of worker j up to the diagonal, which is 0.
+    void row(std::size_t j, double classes, double* __restrict shared, double* __restrict correlation) const {
+        const Count* const mine = counts.get() + j * (j - 1) / 2;
+        for (std::size_t i = 0; i < j; ++i) {
+            const auto met = static_cast<std::int32_t>(mine[i] & ((Count{1} << half) - 1));
+            const auto agreed = static_cast<std::int32_t>(mine[i] >> half);
+            shared[i] = met;
+            const double found = (agreed * classes / met - 1.0) / (classes - 1.0);
+            correlation[i] = met == 0 ? 0.0 : found;
+        }
+        shared[j] = correlation[j] = 0.0;
+    }
+
+    Room<Count> counts;
+};
+
+template <class Count> PairTable as_matrices(const Triangle<Count>& triangle, std::size_t workers, double classes) {
+    PairTable table{room<double>(workers * workers), room<double>(workers * workers)};
+    double *const shared = table.shared.get(), *const correlation = table.correlation.get();
     interrupt::Pace pace;
-    for (std::size_t t = 0; t < labels.tasks(); ++t)
-        for (auto later = labels.first[t]; later < labels.first[t + 1]; ++later) {
-            const std::size_t j = labels.worker[later];
-            const auto row = counts.get() + j * (j - 1) / 2;
-            pace.after(later - labels.first[t]);
-            for (auto k = labels.first[t]; k < later; ++k)
-                row[labels.worker[k]] += 1 + (std::uint64_t{labels.label[k] == labels.label[later]} << 32);
-        }
-    CountTable table{room<double>(workers * workers), room<double>(workers * workers)};
-    for (std::size_t j = 0, k = 0; j < workers; ++j) {
-        pace.after(static_cast<std::int64_t>(j));
-        for (std::size_t i = 0; i < j; ++i, ++k) {
-            table.shared[j * workers + i] = table.shared[i * workers + j] = static_cast<std::int32_t>(counts[k]);
-            table.agreed[j * workers + i] = table.agreed[i * workers + j] = static_cast<std::int32_t>(counts[k] >> 32);
-        }
-        table.shared[j * workers + j] = table.agreed[j * workers + j] = 0.0;
+    for (std::size_t begin = 0; begin < workers; begin += tile) {
+        const auto end = std::min(begin + tile, workers);
+        for (auto j = begin; j < end; ++j, pace.after(static_cast<std::int64_t>(j)))
+            triangle.row(j, classes, shared + j * workers, correlation + j * workers);
+        for (double* const each : {shared, correlation})
+            for (std::size_t first = 0; first < end; first += tile, pace.after(tile * tile))
+                for (auto i = first; i < std::min(first + tile, end); ++i)
+                    for (auto j = std::max(begin, i + 1); j < end; ++j) each[i * workers + j] = each[j * workers + i];
     }
     return table;
+}
+
+} // namespace
+
+PairTable count_table(const Labels& labels) {
+    std::vector<std::int64_t> given(labels.workers); // labels of each, which no count exceeds
+    labels.each_task([&](std::size_t, std::int64_t begin, std::int64_t end) {
+        for (auto k = begin; k < end; ++k) ++given[labels.worker_of(k)];
+    });
+    const auto classes = static_cast<double>(labels.classes);
+    if (std::ranges::all_of(given, [](std::int64_t each) { return each < 1 << 16; }))
+        return as_matrices(Triangle<std::uint32_t>(labels), labels.workers, classes);
+    return as_matrices(Triangle<std::uint64_t>(labels), labels.workers, classes);
 }
 
 double misses(const KnownPairs& pairs, std::span<const double> x) {
@@ -193,6 +242,72 @@ double misses(const KnownPairs& pairs, std::span<const double> x) {
         total += row;
     });
     return total;
+}
+
+namespace {
+
+constexpr double tiny = std::numeric_limits<double>::min(); // a curvature below it makes a quotient mean nothing
+
+struct Pull {
+    double pull, curvature;
+};
+
+template <class Of> double sweep_with(std::span<double> x, const Box& box, std::int64_t steps, Of of) {
+    double largest = 0.0;
+    interrupt::Pace pace;
+    for (std::size_t i = 0; i < x.size(); ++i, pace.after(steps)) {
+        const Pull found = of(i);
+        if (!(found.curvature > tiny)) continue;
+        const double best = std::min(std::max(found.pull / found.curvature, box.lower[i]), box.upper[i]);
+        largest = std::max(largest, std::abs(best - x[i]));
+        x[i] = best;
+    }
+    return largest;
+}
+
+OPTIFRAME_CLONES Pull pull_of(const double* known, const double* weighted, const double* x, std::int64_t size) {
+    Lanes pulls = {}, curvatures = {};
+    std::int64_t j = 0;
+    for (; j + lanes <= size; j += lanes) {
+        Lanes n, nc, at;
+        load(known + j, n);
+        load(weighted + j, nc);
+        load(x + j, at);
+        pulls += nc * at;
+        curvatures += n * (at * at);
+    }
+    Pull found{sum(pulls), sum(curvatures)};
+    for (; j < size; ++j) {
+        found.pull += weighted[j] * x[j];
+        found.curvature += known[j] * (x[j] * x[j]);
+    }
+    return found;
+}
+
+} // namespace
+
+double sweep(const KnownPairs& pairs, std::span<double> x, const Box& box) {
+    const auto entries = static_cast<std::int64_t>(pairs.column.size());
+    interrupt::Pace pace;
+    return sweep_with(x, box, 1, [&](std::size_t i) {
+        const std::int64_t begin = read(pairs.start[i]), end = read(pairs.start[i + 1]);
+        if (begin < 0 || end < begin || end > entries) refuse_code();
+        Pull found{};
+        for (auto k = begin; k < end; ++k) {
+            const double at = x[place(pairs.column, k, x.size())];
+            found.pull += pairs.target[k] * at;
+            found.curvature += pairs.known[k] * (at * at);
+        }
+        pace.after(end - begin);
+        return found;
+    });
+}
+
+double sweep_dense(const double* known, const double* weighted, std::span<double> x, const Box& box) {
+    const auto size = static_cast<std::int64_t>(x.size());
+    return sweep_with(x, box, size, [&](std::size_t i) {
+        return pull_of(known + i * x.size(), weighted + i * x.size(), x.data(), size);
+    });
 }
 
 } // namespace optiframe::rankone

@@ -28,11 +28,12 @@ private:
 // Pairs that met.
 PairCounts count_pairs(const SortedByWorker& given);
 
-// The same for every pair, as matrices of workers x workers.
-struct CountTable {
-    Room<double> shared, agreed;
+// The tasks shared by every pair and their correlations (Lemma 7), 0 where there is none: matrices of workers x
+// workers. Workers must rise within each task.
+struct PairTable {
+    Room<double> shared, correlation;
 };
-CountTable count_table(const SortedByWorker& given);
+PairTable count_table(const Labels& labels);
 
 // Sparse N and C by rows.
 struct KnownPairs {
@@ -42,5 +43,13 @@ struct KnownPairs {
 
 // Sum of N_ij (C_ij - x_i x_j)^2 over the entries.
 double misses(const KnownPairs& pairs, std::span<const double> x);
+
+// Each entry of x in turn to the value that is best for it while the others stay, within its bounds.
+struct Box {
+    std::span<const double> lower, upper;
+};
+// Their largest move, for sparse pairs whose `target` is N * C, and for matrices of x by x.
+double sweep(const KnownPairs& pairs, std::span<double> x, const Box& box);
+double sweep_dense(const double* known, const double* weighted, std::span<double> x, const Box& box);
 
 } // namespace optiframe::rankone

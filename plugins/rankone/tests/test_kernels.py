@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from optiframe_rankone.answer import softmax
-from optiframe_rankone.completion.counts import co_occurrence, co_occurrence_table
+from optiframe_rankone.completion.counts import co_occurrence, correlation_table, correlations_of
 from optiframe_rankone.kernels import labels as label_kernels
 from optiframe_rankone.kernels import pairs as pair_kernels
 from optiframe_rankone.kernels import reference
@@ -27,6 +27,7 @@ from . import slow
 from .slow import components, single_coin, two_colourable
 
 TINY = 1e-14  # of the largest of some numbers: sums in another order
+NEAR = 1e-9  # where such sums are divided by others, and what follows builds on it
 
 
 @st.composite
@@ -163,7 +164,18 @@ def test_counts_of_pairs_are_those_of_matrix_products(
 ) -> None:
     labels = codes(tasks, workers, classes, seed)
     check_kernel(reference.count_pairs, {**labels, "workers": workers})
-    check_kernel(reference.count_table, {**labels, "workers": workers})
+    check_kernel(reference.count_table, {**labels, "workers": workers, "classes": classes})
+
+
+def test_a_worker_of_more_tasks_than_sixteen_bits_count_is_counted() -> None:
+    """Counts are kept in 32 bits where no worker has 2^16 labels, and in 64 elsewhere."""
+    for tasks in (2**16 - 1, 2**16, 2**16 + 1):
+        labels = {
+            "first": 2 * np.arange(tasks + 1),
+            "worker": np.tile(np.arange(2, dtype=np.int32), tasks),
+            "label": np.zeros(2 * tasks, np.int32),
+        }
+        check_kernel(reference.count_table, {**labels, "workers": 3, "classes": 2})
 
 
 @pytest.mark.slow
@@ -190,6 +202,23 @@ def test_misses_are_those_of_numpy(tasks: int, workers: int, classes: int, seed:
 @sizes
 @nothing
 @alone
+def test_sweeps_are_those_of_a_loop_over_rows(tasks: int, workers: int, classes: int, seed: int) -> None:
+    labels = codes(tasks, workers, classes, seed)
+    start, column, known, _ = reference.count_pairs(**labels, workers=workers)
+    rng = np.random.default_rng(seed)
+    weighted = known * rng.normal(size=len(column))
+    bounds = {"lower": np.full(workers, -rng.random()), "upper": np.full(workers, rng.random())}
+    pairs = {"start": start, "column": column, "known": known, "weighted": weighted}
+    x = rng.uniform(-1, 1, workers) * rng.integers(0, 2, workers)
+    check_kernel(reference.sweep, {**pairs, "x": x, **bounds}, rtol=NEAR)
+    shape = (workers, workers)
+    known, weighted = (sp.csr_array((each, column, start), shape).toarray() for each in (known, weighted))
+    check_kernel(reference.sweep_dense, {"known": known, "weighted": weighted, "x": x, **bounds}, rtol=NEAR)
+
+
+@sizes
+@nothing
+@alone
 def test_products_of_labels_are_those_of_numpy(tasks: int, workers: int, classes: int, seed: int) -> None:
     labels, x = codes(tasks, workers, classes, seed), skills(workers, seed)
     check_kernel(reference.label_pulls, {**labels, "x": x, "classes": classes}, rtol=TINY)
@@ -206,8 +235,10 @@ def test_references_equal_loops_over_labels(problem: LabelAggregation, seed: int
     said = {"first": labels.first, "worker": labels.worker, "label": problem.label_codes}
     shared, agreed = slow.co_occurrence(problem)
     x = np.random.default_rng(seed).normal(size=len(shared))
-    for found, expected in zip(reference.count_table(**said, workers=len(x)), (shared, agreed), strict=True):
-        assert np.array_equal(found, expected)
+    correlation = np.where(shared > 0, (m * agreed / np.maximum(shared, 1) - 1) / (m - 1), 0.0)
+    table = reference.count_table(**said, workers=len(x), classes=m)
+    assert np.array_equal(table[0], shared)
+    assert table[1] == pytest.approx(correlation)
     start, column, *known = reference.count_pairs(**said, workers=len(x))
     target = np.ones(len(column))
     rows, columns = np.nonzero(shared)
@@ -236,8 +267,9 @@ def test_shared_and_agreed_counts_equal_a_loop_over_pairs_of_labels(problem: Lab
     assert np.array_equal(shared.toarray(), slow_shared)
     assert shared.has_sorted_indices
     assert np.array_equal(agreed, slow_agreed[np.nonzero(slow_shared)])
-    for found, expected in zip(co_occurrence_table(*said), (slow_shared, slow_agreed), strict=True):
-        assert np.array_equal(found, expected)
+    found = correlation_table(*said, len(problem.classes))
+    assert np.array_equal(found[0], slow_shared)
+    assert np.array_equal(found[1], correlations_of(slow_shared, slow_agreed, len(problem.classes)))
 
 
 @given(label_sets(), st.integers(0, 100))
@@ -254,6 +286,9 @@ def all_arguments(tasks: int = 9, workers: int = 7) -> list[tuple[Any, dict[str,
     said = {name: labels[name] for name in ("worker", "label")}
     sizes = {"tasks": tasks, "workers": workers}
     pairs = {"start": start, "column": column, "known": known, "target": np.ones(len(known)), "x": x}
+    last = {"x": x, "lower": np.full(workers, -1.0), "upper": np.ones(workers)}
+    sweep = {"start": start, "column": column, "known": known, "weighted": 0.5 * known, **last}
+    dense = {name: np.full((workers, workers), 0.5) for name in ("known", "weighted")}
     return [
         (reference.encode, {"values": np.array([5, 3, 5, 2**40])}),
         (reference.encode, {"values": 3 * np.repeat(task[::-1], 8).astype(np.int64)}),
@@ -261,8 +296,10 @@ def all_arguments(tasks: int = 9, workers: int = 7) -> list[tuple[Any, dict[str,
         (reference.sort_labels, {"task": task[::-1].copy(), **said, **sizes}),
         (reference.vote, {**labels, "weight": x, "classes": 3}),
         (reference.count_pairs, {**labels, "workers": workers}),
-        (reference.count_table, {**labels, "workers": workers}),
+        (reference.count_table, {**labels, "workers": workers, "classes": 3}),
         (reference.misses, pairs),
+        (reference.sweep, sweep),
+        (reference.sweep_dense, {**dense, **last}),
         (reference.label_pulls, {**labels, "x": x, "classes": 3}),
         (reference.label_weights, {"first": labels["first"], "worker": labels["worker"], "x": x}),
         (reference.task_pulls, {**labels, "x": x, "classes": 3, "pull": np.zeros(len(task))}),
@@ -335,6 +372,7 @@ SCATTERED = "values = rng.integers(0, 2**60, 30_000_000 // FEWER)\n"
     [
         ONE_TASK.format(n=100_000) + "print('ready')\nwhile True: pairs.count_pairs(first, worker, label, n)",
         ONE_TASK.format(n=200_000) + "print('ready')\nwhile True: pairs.count_pairs(first, worker, label, n)",
+        ONE_TASK.format(n=6_000) + "print('ready')\nwhile True: pairs.count_table(first, worker, label, n, 2)",
         SCATTERED + "print('ready')\nwhile True: labels.encode(values)",
         MANY + "print('ready')\nwhile True: pairs.label_pulls(first, worker, label, x, 2)",
         MANY + "print('ready')\nwhile True: labels.sort_labels(worker, worker, label, 1_000_000, 1_000_000)",

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from optiframe_rankone.completion.counts import co_occurrence, co_occurrence_table, correlations_of
+from optiframe_rankone.completion.counts import co_occurrence, correlation_table, correlations_of
 from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
 from optiframe_rankone.completion.label_pairs import LabelPairs
 from optiframe_rankone.completion.pairs import DensePairs, Pairs, SparsePairs
@@ -39,9 +39,9 @@ def all_kinds(problem: LabelAggregation) -> dict[str, Pairs]:
     workers = len(labels.worker_ids)
     codes = labels.task, labels.worker, problem.label_codes
     sizes = {"tasks": len(labels.task_ids), "workers": workers, "classes": classes}
-    shared, agreed = co_occurrence_table(labels.first, labels.worker, problem.label_codes, workers)
+    tables = correlation_table(labels.first, labels.worker, problem.label_codes, workers, classes)
     return {
-        "dense": DensePairs(shared, correlations_of(shared, agreed, classes)),
+        "dense": DensePairs(*tables),
         "sparse": SparsePairs(*counted(problem)),
         "labels": LabelPairs(*codes, **sizes),
     }

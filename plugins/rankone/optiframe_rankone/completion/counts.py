@@ -43,12 +43,12 @@ def co_occurrence(
     return sp.csr_array((shared, column, start), shape=(workers, workers)), agreed
 
 
-def co_occurrence_table(
-    first: NDArray[np.int64], worker: Codes, label: NDArray[np.integer[Any]], workers: int
+def correlation_table(
+    first: NDArray[np.int64], worker: Codes, label: NDArray[np.integer[Any]], workers: int, classes: int
 ) -> tuple[Array, Array]:
-    """The same as two dense matrices, 16 bytes for every ordered pair of workers."""
-    shared, agreed = count_table(first, worker, fixed_codes(label), workers)
-    return shared, agreed
+    """Tasks shared by every pair of workers, and their correlations: dense, 16 bytes for every ordered pair."""
+    shared, correlation = count_table(first, worker, fixed_codes(label), workers, classes)
+    return shared, correlation
 
 
 def correlations_of(shared: Array, agreed: Array, classes: int) -> Array:

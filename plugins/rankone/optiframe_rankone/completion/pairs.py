@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.records.fields import Array
-from optiframe_rankone.kernels.pairs import misses
+from optiframe_rankone.ids import Codes, fixed_codes
+from optiframe_rankone.kernels.pairs import misses, sweep, sweep_dense
 
-_TINY = float(np.finfo(np.float64).tiny)  # a curvature below it makes a quotient mean nothing
 _SMALL = 64  # up to this many rows a dense product takes a microsecond, calling a sparse one ten
 _ROWS = 64  # of a dense matrix that stay in the processor's cache through a few operations
 _FILLED = 3  # a dense product reads 8 bytes an entry, a sparse one 12 and gathers: even at a third
@@ -98,20 +98,6 @@ class EntryPairs(Pairs):
     def absolute_sums(self) -> Array:
         return np.asarray(abs(self.weighted).sum(axis=1), dtype=np.float64)
 
-    def sweep(self, x: Array, lower: Array, upper: Array) -> tuple[Array, float]:
-        x, squares, largest = x.copy(), x * x, 0.0
-        for i in range(self.size):
-            pull, curvature = self._pull(i, x, squares)
-            if curvature > _TINY:
-                best = min(max(pull / curvature, lower[i]), upper[i])
-                largest = max(largest, abs(best - x[i]))
-                x[i], squares[i] = best, best * best
-        return x, float(largest)
-
-    @abstractmethod
-    def _pull(self, i: int, x: Array, squares: Array) -> tuple[float, float]:
-        """Entry i of `pulls`, from x and its squares."""
-
     @cached_property
     def component(self) -> NDArray[np.int64]:
         found = connected_components(sp.csr_array(self._known), directed=False)[1]
@@ -142,16 +128,19 @@ class SparsePairs(EntryPairs):
         known = self.known
         return sp.csr_array((known.data * self.targets.data, known.indices, known.indptr), known.shape)
 
-    def cost(self, x: Array) -> float:
-        known, codes = self.known, np.int32
-        pattern = known.indptr.astype(codes, copy=False), known.indices.astype(codes, copy=False)
-        values = (np.ascontiguousarray(each, dtype=np.float64) for each in (known.data, self.targets.data, x))
-        return misses(*pattern, *values) / 4  # each pair is stored twice
+    @property
+    def _pattern(self) -> tuple[Codes, Codes]:
+        """Where rows begin, and the columns of the entries, as codes of 32 bits."""
+        return fixed_codes(self.known.indptr), fixed_codes(self.known.indices)
 
-    def _pull(self, i: int, x: Array, squares: Array) -> tuple[float, float]:
-        at = slice(self.known.indptr[i], self.known.indptr[i + 1])
-        near = self.known.indices[at]
-        return self.weighted.data[at] @ x[near], self.known.data[at] @ squares[near]
+    def cost(self, x: Array) -> float:
+        values = (_numbers(each) for each in (self.known.data, self.targets.data, x))
+        return misses(*self._pattern, *values) / 4  # each pair is stored twice
+
+    def sweep(self, x: Array, lower: Array, upper: Array) -> tuple[Array, float]:
+        x = _numbers(x).copy()
+        known = _numbers(self.known.data), _numbers(self.weighted.data)
+        return x, sweep(*self._pattern, *known, x, _numbers(lower), _numbers(upper))
 
     def block(self, members: NDArray[np.intp]) -> Array:
         return np.asarray(self.weighted[members][:, members].toarray())
@@ -187,8 +176,10 @@ class DensePairs(EntryPairs):
             total += float(gaps.sum())
         return total / 4  # each pair is stored twice
 
-    def _pull(self, i: int, x: Array, squares: Array) -> tuple[float, float]:
-        return float(self.weighted[i].dot(x)), float(self.known[i].dot(squares))  # half the time of @
+    def sweep(self, x: Array, lower: Array, upper: Array) -> tuple[Array, float]:
+        x = _numbers(x).copy()
+        known = _numbers(self.known), _numbers(self.weighted)
+        return x, sweep_dense(*known, x, _numbers(lower), _numbers(upper))
 
     def block(self, members: NDArray[np.intp]) -> Array:
         return self.weighted[np.ix_(members, members)]
@@ -205,3 +196,8 @@ def of_entries(known: sp.csr_array, targets: sp.csr_array) -> SparsePairs | Dens
 def worth_dense(entries: float, size: int) -> bool:
     """Whether products with dense matrices are quicker, for so many entries that are not zero."""
     return entries * _FILLED >= size * size
+
+
+def _numbers(values: Array) -> Array:
+    """As kernels take them: in one piece; the same memory where they are so already."""
+    return np.ascontiguousarray(values, dtype=np.float64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe.solving import sources
 from optiframe_rankone.completion import orientation
-from optiframe_rankone.completion.counts import co_occurrence, co_occurrence_table, correlations_of
+from optiframe_rankone.completion.counts import co_occurrence, correlation_table, correlations_of
 from optiframe_rankone.completion.fit import RankOneFit
 from optiframe_rankone.completion.from_labels import LabelCorrelations, LabelLeastSquares
 from optiframe_rankone.completion.objective import PairwiseLeastSquares
@@ -156,13 +156,13 @@ class SkillModel:
 
     def _table(self) -> tuple[Array, Array] | None:
         """N and C as dense matrices, where they are small and most pairs of workers share tasks."""
-        workers, labels = len(self.crowd.labels.worker_ids), self.crowd.labels
+        labels, classes = self.crowd.labels, len(self.crowd.classes)
+        workers = len(labels.worker_ids)
         if workers * workers > _MOST_PAIRS or not worth_dense(self._met, workers):
             return None
-        shared, agreed = co_occurrence_table(labels.first, labels.worker, self.crowd.label_codes, workers)
-        if not worth_dense(int(np.count_nonzero(shared)), workers):
-            return None
-        return shared, correlations_of(shared, agreed, len(self.crowd.classes))
+        codes = labels.first, labels.worker, self.crowd.label_codes
+        shared, correlation = correlation_table(*codes, workers, classes)
+        return (shared, correlation) if worth_dense(int(np.count_nonzero(shared)), workers) else None
 
     def _counted(self) -> tuple[sp.csr_array, Array]:
         """N as a sparse matrix, and C in the order of its ``.data``."""

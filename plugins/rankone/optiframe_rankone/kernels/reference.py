@@ -95,18 +95,25 @@ def count_pairs(
     return *_pattern(shared), shared.data, both.data - shared.data
 
 
-def count_table(first: Firsts, worker: Codes, label: Codes, workers: int) -> tuple[Array, Array]:
-    """The counts of `count_pairs` for every pair of workers: two matrices of shape (workers, workers).
+def count_table(
+    first: Firsts, worker: Codes, label: Codes, workers: int, classes: int
+) -> tuple[Array, Array]:
+    """N_ij of every pair of workers and their correlations, two matrices of shape (workers, workers).
+
+    The correlation (Ma et al., Lemma 7) is (M a - 1) / (M - 1) for M classes and agreement on the share a of
+    the tasks; 0 where no task is shared.
 
     Raises
     ------
     ValueError
-        As `count_pairs`.
+        As `count_pairs`, or when there are fewer than two classes.
     """
     start, column, *counts = count_pairs(first, worker, label, workers)
     shape = (workers, workers)
     shared, agreed = (sp.csr_array((each, column, start), shape=shape).toarray() for each in counts)
-    return shared, agreed
+    with np.errstate(invalid="ignore"):
+        correlation = (agreed * classes / shared - 1.0) / (classes - 1.0)
+    return shared, np.where(shared == 0, 0.0, correlation)
 
 
 def misses(start: Codes, column: Codes, known: Array, target: Array, x: Array) -> float:
@@ -122,6 +129,41 @@ def misses(start: Codes, column: Codes, known: Array, target: Array, x: Array) -
     """
     row = np.repeat(np.arange(len(x)), np.diff(start))
     return float(np.sum(known * (target - x[row] * x[column]) ** 2))
+
+
+def sweep(
+    start: Codes, column: Codes, known: Array, weighted: Array, x: Array, lower: Array, upper: Array
+) -> float:
+    """Set each entry of `x` in turn to its best value while the others stay; returns the largest move.
+
+    That is sum_j N_ij C_ij x_j / sum_j N_ij x_j^2, within the bounds; an entry without curvature stays.
+    Arguments as in `misses`; `weighted` is N * C, and `x` and the bounds have shape (size,).
+
+    Raises
+    ------
+    ValueError
+        When codes or lengths are wrong.
+    """
+    matrices = (sp.csr_array((each, column, start), shape=(len(x), len(x))) for each in (known, weighted))
+    return sweep_dense(*(each.toarray() for each in matrices), x, lower, upper)
+
+
+def sweep_dense(known: Array, weighted: Array, x: Array, lower: Array, upper: Array) -> float:
+    """The same for N and N * C as matrices of shape (size, size).
+
+    Raises
+    ------
+    ValueError
+        When lengths are wrong.
+    """
+    largest = 0.0
+    for i in range(len(x)):
+        pull, curvature = float(weighted[i] @ x), float(known[i] @ x**2)
+        if curvature > np.finfo(np.float64).tiny:
+            best = min(max(pull / curvature, lower[i]), upper[i])
+            largest = max(largest, float(abs(best - x[i])))
+            x[i] = best
+    return largest
 
 
 def label_pulls(first: Firsts, worker: Codes, label: Codes, x: Array, classes: int) -> tuple[Array, Array]:
