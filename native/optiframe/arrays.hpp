@@ -63,15 +63,7 @@ template <class T> void check_codes(std::span<T> codes, std::int64_t count, cons
     });
 }
 
-// Copies, which no other thread can change.
-template <class T> std::vector<T> copied(std::span<const T> numbers) {
-    std::vector<T> copy;
-    copy.reserve(numbers.size());
-    interrupt::in_blocks(static_cast<std::int64_t>(numbers.size()), [&](std::int64_t begin, std::int64_t end) {
-        copy.insert(copy.end(), numbers.begin() + begin, numbers.begin() + end);
-    });
-    return copy;
-}
+// A copy, which no other thread can change.
 template <class T> std::vector<T> copy_codes(std::span<const T> codes, std::int64_t count, const char* name) {
     std::vector<T> copy = copied(codes);
     check_codes(std::span<T>(copy), count, name);

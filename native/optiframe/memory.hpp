@@ -1,4 +1,4 @@
-// Room for many numbers, not set to anything.
+// Memory for many numbers, made ready in blocks with a look for Ctrl-C between.
 #pragma once
 
 #include "interrupt.hpp"
@@ -10,6 +10,8 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
+#include <vector>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -17,6 +19,31 @@
 
 namespace optiframe {
 
+// A copy of numbers, perhaps as another type, with room for so many at least.
+template <class From, class T = From> std::vector<T> copied(std::span<const From> numbers, std::size_t capacity = 0) {
+    std::vector<T> copy;
+    copy.reserve(std::max(capacity, numbers.size()));
+    interrupt::in_blocks(static_cast<std::int64_t>(numbers.size()), [&](std::int64_t begin, std::int64_t end) {
+        copy.insert(copy.end(), numbers.begin() + begin, numbers.begin() + end);
+    });
+    return copy;
+}
+
+template <class T> std::vector<T> filled(std::size_t count, T number) {
+    std::vector<T> found;
+    found.reserve(count);
+    interrupt::in_blocks(static_cast<std::int64_t>(count),
+                         [&](std::int64_t, std::int64_t end) { found.resize(static_cast<std::size_t>(end), number); });
+    return found;
+}
+
+template <class T> void push(std::vector<T>& to, T number) {
+    if (to.size() == to.capacity()) [[unlikely]]
+        to = copied<T>(to, std::max<std::size_t>(16, 2 * to.size()));
+    to.push_back(number);
+}
+
+// Room for numbers, not set to anything.
 struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
 };

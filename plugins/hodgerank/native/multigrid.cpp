@@ -33,15 +33,16 @@ template <class Use> void each_row(const std::vector<i64>& first, Use use) {
 Sparse<double> both_ways(const RowsByPair& rows) {
     const i64 nodes = rows.items();
     double largest = 1e-300;
-    for (const double each : rows.whole()) largest = std::max(largest, each);
-    Sparse<double> edges{std::vector<i64>(nodes + 1), std::vector<i32>(2 * rows.pairs()),
-                         std::vector<double>(2 * rows.pairs())};
+    interrupt::in_blocks(rows.pairs(), [&](i64 begin, i64 end) {
+        for (i64 p = begin; p < end; ++p) largest = std::max(largest, rows.whole()[p]);
+    });
+    Sparse<double> edges{filled<i64>(nodes + 1, 0), filled<i32>(2 * rows.pairs(), 0), filled(2 * rows.pairs(), 0.0)};
     each_row(rows.first_pair(), [&](i64 i, i64 begin, i64 end) {
         edges.first[i + 1] += end - begin;
         for (i64 e = begin; e < end; ++e) ++edges.first[rows.other()[e] + 1];
     });
     std::partial_sum(edges.first.begin(), edges.first.end(), edges.first.begin());
-    std::vector<i64> at(edges.first.begin(), edges.first.end() - 1);
+    std::vector<i64> at = copied<i64>(edges.first);
     each_row(rows.first_pair(), [&](i64 i, i64 begin, i64 end) {
         for (i64 e = begin; e < end; ++e) {
             const i32 j = rows.other()[e];
@@ -57,7 +58,7 @@ Sparse<double> both_ways(const RowsByPair& rows) {
 
 // The edges of each node to earlier nodes.
 Sparse<float> to_earlier(const Sparse<double>& edges) {
-    Sparse<float> found{std::vector<i64>(edges.first.size()), {}, {}};
+    Sparse<float> found{filled<i64>(edges.first.size(), 0), {}, {}};
     found.column.reserve(edges.column.size() / 2);
     found.value.reserve(edges.column.size() / 2);
     each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
@@ -80,7 +81,7 @@ struct Groups {
 // joins the group of a neighbour.
 Groups aggregate(const Sparse<double>& edges) {
     const i64 nodes = edges.rows();
-    std::vector<i32> group(nodes, -1);
+    std::vector<i32> group = filled<i32>(nodes, -1);
     i32 count = 0;
     each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
         bool free = group[i] < 0 && begin < end;
@@ -90,7 +91,7 @@ Groups aggregate(const Sparse<double>& edges) {
         for (i64 e = begin; e < end; ++e) group[edges.column[e]] = count;
         ++count;
     });
-    std::vector<i32> joined = group;
+    std::vector<i32> joined = copied<i32>(group);
     each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
         for (i64 e = begin; group[i] < 0 && e < end; ++e)
             if (group[edges.column[e]] >= 0) {
@@ -104,7 +105,7 @@ Groups aggregate(const Sparse<double>& edges) {
 // About the largest eigenvalue of D^-1 L = I - D^-1 W, which is at most 2, by the power method.
 double largest_eigenvalue(const Sparse<float>& earlier, const std::vector<float>& inverse) {
     const i64 nodes = earlier.rows();
-    std::vector<float> x(nodes), weighed(nodes);
+    std::vector<float> x = filled(nodes, 0.0f), weighed = filled(nodes, 0.0f);
     interrupt::Pace().in_blocks(0, nodes, 16, [&](i64 begin, i64 end) {
         for (i64 i = begin; i < end; ++i) x[i] = static_cast<float>(std::cos(static_cast<double>(i) * static_cast<double>(i)));
     });
@@ -138,10 +139,10 @@ double largest_eigenvalue(const Sparse<float>& earlier, const std::vector<float>
 std::optional<Sparse<double>> multiply(const Sparse<double>& edges, const std::vector<double>& diagonal,
                                        const std::vector<double>& scale, const Sparse<double>& b, i64 columns,
                                        i64 most) {
-    Sparse<double> found{std::vector<i64>(edges.first.size()), {}, {}};
+    Sparse<double> found{filled<i64>(edges.first.size(), 0), {}, {}};
     found.column.reserve(edges.column.size());
     found.value.reserve(edges.column.size());
-    std::vector<i64> place(columns, -1); // of each column in the row at hand, where it is not before its begin
+    std::vector<i64> place = filled<i64>(columns, -1); // of each column in the row at hand, where it is not before its begin
     interrupt::Pace pace;
     for (i64 i = 0; i < edges.rows(); ++i) {
         const i64 begin = found.first[i];
@@ -150,8 +151,8 @@ std::optional<Sparse<double>> multiply(const Sparse<double>& edges, const std::v
                 i64& at = place[b.column[f]];
                 if (at < begin) {
                     at = found.entries();
-                    found.column.push_back(b.column[f]);
-                    found.value.push_back(0.0);
+                    push(found.column, b.column[f]);
+                    push(found.value, 0.0);
                 }
                 found.value[at] += factor * b.value[f];
             }
@@ -166,9 +167,9 @@ std::optional<Sparse<double>> multiply(const Sparse<double>& edges, const std::v
 }
 
 Sparse<double> transposed(const Sparse<double>& a, i64 columns) {
-    Sparse<double> found{begins(std::span(a.column), columns), std::vector<i32>(a.column.size()),
-                         std::vector<double>(a.column.size())};
-    std::vector<i64> at(found.first.begin(), found.first.end() - 1);
+    Sparse<double> found{begins(std::span(a.column), columns), filled<i32>(a.column.size(), 0),
+                         filled(a.column.size(), 0.0)};
+    std::vector<i64> at = copied<i64>(found.first);
     each_row(a.first, [&](i64 i, i64 begin, i64 end) {
         for (i64 e = begin; e < end; ++e) {
             const i64 to = at[a.column[e]]++;
@@ -183,8 +184,8 @@ Sparse<double> transposed(const Sparse<double>& a, i64 columns) {
 // more than `most`.
 std::optional<Sparse<double>> edges_of_product(const Sparse<double>& a, const Sparse<double>& b, i64 most) {
     const i64 nodes = a.rows();
-    Sparse<double> found{std::vector<i64>(nodes + 1), {}, {}};
-    std::vector<double> row(nodes);
+    Sparse<double> found{filled<i64>(nodes + 1, 0), {}, {}};
+    std::vector<double> row = filled(nodes, 0.0);
     std::vector<i32> met;
     interrupt::Pace pace;
     for (i64 i = 0; i < nodes; ++i) {
@@ -201,8 +202,8 @@ std::optional<Sparse<double>> edges_of_product(const Sparse<double>& a, const Sp
         const double least = nothing * row[i];
         for (const i32 j : met) {
             if (j != i && std::abs(row[j]) > least) {
-                found.column.push_back(j);
-                found.value.push_back(-row[j]);
+                push(found.column, j);
+                push(found.value, -row[j]);
             }
             if (j != i) row[j] = 0.0;
         }
@@ -214,7 +215,7 @@ std::optional<Sparse<double>> edges_of_product(const Sparse<double>& a, const Sp
 }
 
 Sparse<float> single(const Sparse<double>& a) {
-    return {a.first, a.column, std::vector<float>(a.value.begin(), a.value.end())};
+    return {copied<i64>(a.first), copied<i32>(a.column), copied<double, float>(a.value)};
 }
 
 } // namespace
@@ -226,26 +227,28 @@ std::optional<Multigrid> Multigrid::of(const RowsByPair& rows) {
     while (edges.rows() > small) {
         interrupt::poll();
         const i64 nodes = edges.rows();
-        std::vector<double> degree(nodes), inverse(nodes);
+        std::vector<double> degree = filled(nodes, 0.0), inverse = filled(nodes, 0.0);
         each_row(edges.first, [&](i64 i, i64 begin, i64 end) {
             for (i64 e = begin; e < end; ++e) degree[i] += edges.value[e];
             inverse[i] = degree[i] > 0 ? 1.0 / degree[i] : 0.0;
         });
         const Groups groups = aggregate(edges);
-        Sparse<double> indicator{std::vector<i64>(nodes + 1), {}, {}};
-        for (i64 i = 0; i < nodes; ++i) {
-            if (groups.of[i] >= 0) indicator.column.push_back(groups.of[i]);
-            indicator.first[i + 1] = indicator.entries();
-        }
-        indicator.value.assign(indicator.column.size(), 1.0);
-        Level level{to_earlier(edges), std::vector<float>(inverse.begin(), inverse.end()), {}, groups.count};
+        Sparse<double> indicator{filled<i64>(nodes + 1, 0), {}, {}};
+        interrupt::in_blocks(nodes, [&](i64 begin, i64 end) {
+            for (i64 i = begin; i < end; ++i) {
+                if (groups.of[i] >= 0) push(indicator.column, groups.of[i]);
+                indicator.first[i + 1] = indicator.entries();
+            }
+        });
+        indicator.value = filled(indicator.column.size(), 1.0);
+        Level level{to_earlier(edges), copied<double, float>(inverse), {}, groups.count};
         const double share = damping / largest_eigenvalue(level.edges, level.scale);
         for (double& each : inverse) each *= share;
         const i64 most = wider * edges.entries();
         const auto smooth =
-            multiply(edges, std::vector<double>(nodes, 1 - share), inverse, indicator, groups.count, most);
+            multiply(edges, filled(nodes, 1 - share), inverse, indicator, groups.count, most);
         if (!smooth) return std::nullopt;
-        const auto image = multiply(edges, degree, std::vector<double>(nodes, -1.0), *smooth, groups.count, most);
+        const auto image = multiply(edges, degree, filled(nodes, -1.0), *smooth, groups.count, most);
         if (!image) return std::nullopt;
         level.prolongation = single(*smooth);
         found.levels_.push_back(std::move(level));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/lanes.hpp>
@@ -82,11 +81,12 @@ OPTIFRAME_CLONES void bend_row(float* x, float* d, i64 columns, Exponents<float>
 
 template <class T>
 void bend_rows(Matrix<T> x, Matrix<T> d, Exponents<T> exponents, const Comparisons& of, const T* slope, const T* bend) {
-    std::vector<T> turn;
+    Room<T> turn; // of each comparison of a row, for as many as the longest row so far has
+    i64 longest = 0;
     interrupt::Pace pace;
     each_group(of.pointer, static_cast<i64>(of.winner.size()), [&](i64 i, i64 begin, i64 end) {
         T *entries = x[i], *change = d[i];
-        turn.resize(end - begin);
+        if (end - begin > longest) turn = room<T>(longest = end - begin);
         pace.in_blocks(begin, end, 2, [&](i64 from, i64 to) {
             for (i64 e = from; e < to; ++e) turn[e - begin] = bend[e] * (change[of.better(e)] - change[of.worse(e)]);
         });

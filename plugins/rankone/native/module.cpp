@@ -71,6 +71,17 @@ auto sort_labels(CodeArray task, CodeArray worker, CodeArray label, std::int64_t
                            owned(std::move(sorted.label), n));
 }
 
+auto count_codes(CodeArray codes, std::int64_t count) {
+    std::vector<std::int64_t> found(size_of(count, "count"));
+    {
+        nb::gil_scoped_release unlocked;
+        interrupt::in_blocks(static_cast<std::int64_t>(codes.size()), [&](std::int64_t begin, std::int64_t end) {
+            for (auto k = begin; k < end; ++k) ++found[place(span(codes), k, found.size())];
+        });
+    }
+    return owned(std::move(found));
+}
+
 auto vote(FirstArray first, CodeArray worker, CodeArray label, Numbers weight, std::int64_t classes) {
     const auto labels = labels_of(first, worker, label, weight.size(), classes);
     Room<double> scores;
@@ -217,6 +228,7 @@ NB_MODULE(_native, m) {
     m.def("encode_texts", &encode_texts, exact("start"), exact("letters"));
     m.def("sort_labels", &sort_labels, exact("task"), exact("worker"), exact("label"), exact("tasks"),
           exact("workers"));
+    m.def("count_codes", &count_codes, exact("codes"), exact("count"));
     m.def("vote", &vote, exact("first"), exact("worker"), exact("label"), exact("weight"), exact("classes"));
     m.def("count_pairs", &count_pairs, exact("first"), exact("worker"), exact("label"), exact("workers"));
     m.def("count_table", &count_table, exact("first"), exact("worker"), exact("label"), exact("workers"),

@@ -15,7 +15,7 @@ from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
 from optiframe_rankone.ids import Codes, exact_positions, fixed_codes, union
-from optiframe_rankone.kernels.labels import vote
+from optiframe_rankone.kernels.labels import count_codes, vote
 
 Policy: TypeAlias = Literal["error", "agreeing", "first", "last", "majority", "drop"]
 """What to do with a pair that has several rows.
@@ -107,7 +107,7 @@ class LabelTable:
     @cached_property
     def per_worker(self) -> NDArray[np.int64]:
         """Number of labels of each worker, shape (workers,)."""
-        return np.bincount(self.worker, minlength=len(self.worker_ids))
+        return count_codes(self.worker, len(self.worker_ids))
 
     @property
     def counted_per_task(self) -> Array:

@@ -294,6 +294,7 @@ def all_arguments(tasks: int = 9, workers: int = 7) -> list[tuple[Any, dict[str,
         (reference.encode, {"values": 3 * np.repeat(task[::-1], 8).astype(np.int64)}),
         (reference.encode_texts, as_arrow_keeps_them([f"task number {k} of many" for k in task[::-1]])),
         (reference.sort_labels, {"task": task[::-1].copy(), **said, **sizes}),
+        (reference.count_codes, {"codes": said["worker"], "count": workers}),
         (reference.vote, {**labels, "weight": x, "classes": 3}),
         (reference.count_pairs, {**labels, "workers": workers}),
         (reference.count_table, {**labels, "workers": workers, "classes": 3}),
@@ -319,7 +320,8 @@ def test_wrong_arguments_are_refused_and_crash_nothing(kernel: Any, arguments: d
     check_refusals(
         kernel,
         arguments,
-        any_length={"values", "start", "first", "weight", "x"},  # as many tasks and workers as one likes
+        # As many tasks and workers as one likes.
+        any_length={"values", "codes", "start", "first", "weight", "x"},
         any_number={"values", "letters"} | counted.get(kernel, set()),
         optional={"pull"},
     )
@@ -372,7 +374,8 @@ SCATTERED = "values = rng.integers(0, 2**60, 30_000_000 // FEWER)\n"
     [
         ONE_TASK.format(n=100_000) + "print('ready')\nwhile True: pairs.count_pairs(first, worker, label, n)",
         ONE_TASK.format(n=200_000) + "print('ready')\nwhile True: pairs.count_pairs(first, worker, label, n)",
-        ONE_TASK.format(n=6_000) + "print('ready')\nwhile True: pairs.count_table(first, worker, label, n, 2)",
+        ONE_TASK.format(n=6_000)
+        + "print('ready')\nwhile True: pairs.count_table(first, worker, label, n, 2)",
         SCATTERED + "print('ready')\nwhile True: labels.encode(values)",
         MANY + "print('ready')\nwhile True: pairs.label_pulls(first, worker, label, x, 2)",
         MANY + "print('ready')\nwhile True: labels.sort_labels(worker, worker, label, 1_000_000, 1_000_000)",

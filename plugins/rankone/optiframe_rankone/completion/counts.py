@@ -46,7 +46,7 @@ def co_occurrence(
 def correlation_table(
     first: NDArray[np.int64], worker: Codes, label: NDArray[np.integer[Any]], workers: int, classes: int
 ) -> tuple[Array, Array]:
-    """Tasks shared by every pair of workers, and their correlations: dense, 16 bytes for every ordered pair."""
+    """Tasks shared by each pair of workers, and the correlations: dense, 16 bytes for each ordered pair."""
     shared, correlation = count_table(first, worker, fixed_codes(label), workers, classes)
     return shared, correlation
 

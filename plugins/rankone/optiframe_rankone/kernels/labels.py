@@ -8,4 +8,5 @@ from optiframe_rankone.kernels import reference
 encode = native(reference.encode)
 encode_texts = native(reference.encode_texts)
 sort_labels = native(reference.sort_labels)
+count_codes = native(reference.count_codes)
 vote = native(reference.vote)

@@ -54,6 +54,17 @@ def sort_labels(
     return task[rows], worker[rows], label[rows]
 
 
+def count_codes(codes: Codes, count: int) -> NDArray[np.int64]:
+    """How often each code below `count` occurs, shape (count,).
+
+    Raises
+    ------
+    ValueError
+        When a code is not below `count`.
+    """
+    return np.bincount(codes, minlength=count)
+
+
 def vote(first: Firsts, worker: Codes, label: Codes, weight: Array, classes: int) -> Array:
     """Sum of the weights of the workers who gave each class, shape (tasks, classes).
 
@@ -144,8 +155,9 @@ def sweep(
     ValueError
         When codes or lengths are wrong.
     """
-    matrices = (sp.csr_array((each, column, start), shape=(len(x), len(x))) for each in (known, weighted))
-    return sweep_dense(*(each.toarray() for each in matrices), x, lower, upper)
+    shape = (len(x), len(x))
+    n, nc = (sp.csr_array((each, column, start), shape=shape).toarray() for each in (known, weighted))
+    return sweep_dense(n, nc, x, lower, upper)
 
 
 def sweep_dense(known: Array, weighted: Array, x: Array, lower: Array, upper: Array) -> float:

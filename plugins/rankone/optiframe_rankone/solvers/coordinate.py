@@ -24,8 +24,8 @@ class CoordinateDescent(Solver[RankOneFit, Array, None]):
 
     A sweep costs one pass over the known pairs, or three over the labels where pairs are not
     counted; memory besides the problem is a few vectors, from labels also 24 bytes a label and
-    16 for each task and class. It needs fewer passes than descent, but goes worker by worker,
-    which interpreted code does slowly: descent is usually the faster one.
+    16 for each task and class. It needs fewer passes than descent; from labels it goes worker by
+    worker in Python, so descent is faster there.
     """
 
     name = "rankone.coordinate"
