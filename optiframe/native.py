@@ -24,19 +24,32 @@ REMEDY = (
 
 
 class SlowKernelsWarning(UserWarning):
-    """Plain Python runs in place of compiled kernels: right, but 3 to 250 times slower."""
+    """Plain Python runs in place of compiled kernels: same results, but 3 to 250 times slower."""
 
 
 def native(reference: F) -> F:
     """The kernel in C++ of a function or class in `reference`, or that itself where there is no extension.
 
-    The kernel has its name and parameters. The first reference that is used in a process is said in a
+    The kernel has its name and parameters. The first reference used in a process raises a
     `SlowKernelsWarning`.
+
+    Raises
+    ------
+    ImportError
+        When the extension was built from older sources, which had no such kernel.
     """
     package = reference.__module__.rpartition(".")[0]
     extension = extension_of(package)
     if isinstance(extension, ModuleType):
-        return getattr(extension, reference.__name__)  # type: ignore[no-any-return]  # the tests compare them
+        try:
+            return getattr(extension, reference.__name__)  # type: ignore[no-any-return]  # tests compare them
+        except AttributeError:
+            plugin = package.partition(".")[0]
+            folder = f"plugins/{plugin.removeprefix('optiframe_')}"
+            raise ImportError(
+                f"the compiled part of {plugin} is older than its sources (it has no {reference.__name__}); "
+                f"install the plugin again: pip install --editable {folder}"
+            ) from None
     _say(package.partition(".")[0], extension)
     return reference
 
@@ -67,12 +80,12 @@ _said: list[str] = []
 
 
 def _say(plugin: str, reason: str) -> None:
-    """Warns once a process: what is missing is missing for every plugin."""
+    """Warn once per process: the compiler is missing for every plugin."""
     if not _said:
         _said.append(plugin)
         warnings.warn(
-            f"the compiled part of {plugin} {reason}, so plain Python runs in its place: right, but 3 to 250 "
-            f"times slower. To be fast, {REMEDY}.",
+            f"the compiled part of {plugin} {reason}, so plain Python runs in its place. Results are the "
+            f"same, but take 3 to 250 times as long. To speed this up, {REMEDY}.",
             SlowKernelsWarning,
             stacklevel=3,
         )

@@ -100,6 +100,14 @@ def test_an_extension_that_does_not_load_says_why(fake_plugin: Path) -> None:
     assert "the compiled part of broken does not load (no libstdc++.so.6)" in ran.stderr
 
 
+def test_an_extension_older_than_its_sources_says_what_to_install(fake_plugin: Path) -> None:
+    (fake_plugin / "broken/kernels/_native.py").write_text("def halve(x):\n    return x / 2\n")
+    code = "try:\n    import broken.kernels.doors\nexcept ImportError as error:\n    print(error)"
+    said = python(fake_plugin, code).stdout
+    assert "the compiled part of broken is older than its sources (it has no double)" in said
+    assert "pip install --editable plugins/broken" in said
+
+
 def test_only_a_package_with_kernels_can_lack_their_extension(fake_plugin: Path) -> None:
     (fake_plugin / "plain").mkdir()
     (fake_plugin / "plain/__init__.py").touch()

@@ -115,7 +115,7 @@ def _say_plugin(plugin: Plugin) -> bool:
     if plugin.state == "loaded" and isinstance(lacking := kernels_of(plugin.module), str):
         click.echo(
             f"    slow: its compiled part {lacking}, and plain Python runs in its place, 3 to 250 times "
-            f"slower; to be fast, {REMEDY}"
+            f"slower. To speed this up, {REMEDY}."
         )
     return False
 
