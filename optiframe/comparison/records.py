@@ -11,6 +11,8 @@ from optiframe.printable import all_printable
 from optiframe.solving.result import FEASIBLE, Status
 
 Direction = Literal["lower", "higher"]
+HISTORY = ("evaluations", "per_variable", "merit")
+"""Columns of `Outcome.history`."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Outcome:
     trace
         The first solve's trace by column: iteration, time (stretched to end at the median time),
         objective, violation, residual, info. As the cell claims it: only the final answer is judged apart.
+    history
+        By evaluation, where the budget limits them: the columns "evaluations", "per_variable" (evaluations
+        over n + 1 for n variables) and "merit", the least so far; the first row is the start's.
     better
         The problem's metrics with the direction that is better, where it says so.
     stderr, traceback
@@ -76,6 +81,7 @@ class Outcome:
     memory: float = math.nan
     evaluations: Mapping[str, float] = field(default_factory=dict)
     trace: Mapping[str, list[float]] = field(default_factory=dict, repr=False)
+    history: Mapping[str, list[float]] = field(default_factory=dict, repr=False)
     better: Mapping[str, Direction] = field(default_factory=dict)
     stderr: str = field(default="", repr=False)
     traceback: str = field(default="", repr=False)
@@ -110,7 +116,7 @@ class Outcome:
         return replace(self, trace=columns, **{name: all_printable(value) for name, value in texts.items()})
 
 
-_NUMBERS = ("status", "trace", "times")  # what `printable` need not walk through
+_NUMBERS = ("status", "trace", "history", "times")  # what `printable` need not walk through
 
 
 @dataclass(frozen=True)

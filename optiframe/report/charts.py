@@ -9,13 +9,20 @@ from typing import Any, Literal
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats import convergence, profiles
 from optiframe.comparison.stats.distances import distances, targets
+from optiframe.comparison.stats.evaluation_profiles import ACCURACIES, evaluation_profile
 from optiframe.comparison.stats.loss_table import measures
 from optiframe.comparison.stats.profiles import Cost, Curve
 from optiframe.numbers import rounded
 from optiframe.report.looks import looks
 
 COSTS: tuple[Cost, ...] = ("time", "iterations", "evaluations")
-AXES = {"time": "time inside the solver (s)", "iterations": "iterations", "evaluations": "evaluations"}
+MERIT = "decrease by evaluations"
+AXES = {
+    "time": "time inside the solver (s)",
+    "iterations": "iterations",
+    "evaluations": "evaluations",
+    MERIT: "evaluations / (variables + 1)",
+}
 # Curves have a few hundred points at most; profiles have a step for each run, of which a chart of
 # some 600 pixels shows no more than these.
 _STEPS = 600
@@ -90,7 +97,7 @@ def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
         if measure != "suboptimality":
             apart = targets(distances(records, measure))
             asked += [(measure, "time", within, {"measure": measure, "within": within}) for within in apart]
-    found = []
+    found = _by_evaluations(records, order)
     for measure, cost, within, how in asked:
         data = profiles.data_profile(records, **how)
         if any(max(curve.y, default=0) > 0 for curve in data):
@@ -101,6 +108,25 @@ def _profiles(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
                     "axis": AXES[cost],
                     "gap": within,
                     "performance": _steps(profiles.performance_profile(records, **how), order),
+                    "data": _steps(data, order),
+                }
+            )
+    return found
+
+
+def _by_evaluations(records: Records, order: dict[str, int]) -> list[dict[str, Any]]:
+    """Profiles on histories of evaluations, where the budget limited these."""
+    found = []
+    for accuracy in ACCURACIES:
+        if data := evaluation_profile(records, "data", accuracy=accuracy):
+            performance = evaluation_profile(records, "performance", accuracy=accuracy)
+            found.append(
+                {
+                    "measure": MERIT,
+                    "cost": "evaluations",
+                    "axis": AXES[MERIT],
+                    "gap": accuracy,
+                    "performance": _steps(performance, order),
                     "data": _steps(data, order),
                 }
             )

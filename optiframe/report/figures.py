@@ -18,9 +18,10 @@ from optiframe.comparison.records import Records
 from optiframe.comparison.stats import convergence as curves_of
 from optiframe.comparison.stats import profiles
 from optiframe.comparison.stats.distances import distances, targets
+from optiframe.comparison.stats.evaluation_profiles import ACCURACIES, evaluation_profile
 from optiframe.comparison.stats.loss_table import measures
 from optiframe.errors import InvalidInput, require
-from optiframe.report.charts import AXES
+from optiframe.report.charts import AXES, MERIT
 from optiframe.report.looks import Look, looks
 from optiframe.report.writing import stem, write_bytes
 
@@ -125,15 +126,28 @@ def profile(
         curves, label = profiles.performance_profile(records, **how), "time as a multiple of the best"
     else:
         curves, label = profiles.data_profile(records, **how), AXES["time"]
+    return _profile_of(records, curves, f"{label}\n{words}", wide)
+
+
+def _profile_of(records: Records, curves: Sequence[profiles.Curve], label: str, wide: bool) -> Figure:
     figure, (axis,) = _figure(wide, panels=1)
     for curve in curves:
         _line(axis, curve.x, curve.y, looks(records.solvers)[curve.solver], curve.solver)
     axis.set_xscale("log")
     _readable(axis.xaxis)
     axis.set_ylim(-0.02, 1.04)
-    axis.set_xlabel(f"{label}\n{words}")
+    axis.set_xlabel(label)
     axis.set_ylabel("share of runs")
     return _legend(figure, [axis], wide)
+
+
+def evaluations_profile(
+    records: Records, kind: Literal["performance", "data"], *, accuracy: float, wide: bool = False
+) -> Figure:
+    """The performance or data profile on histories of evaluations, to an accuracy."""
+    curves = evaluation_profile(records, kind, accuracy=accuracy)
+    label = "evaluations as a multiple of the fewest" if kind == "performance" else AXES[MERIT]
+    return _profile_of(records, curves, f"{label}\nmissing {accuracy:g} of the decrease", wide)
 
 
 def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figure]]]:
@@ -155,6 +169,11 @@ def _all(records: Records, wide: bool) -> Iterator[tuple[str, Callable[[], Figur
     measure = next(iter(measures(records)), "suboptimality")
     if measure != "suboptimality" and len(records.solvers) > 1:
         shown[stem(measure)] = {"measure": measure}
+    for accuracy in ACCURACIES:
+        if evaluation_profile(records, "data", accuracy=accuracy):
+            for kind in ("performance", "data"):
+                made = partial(evaluations_profile, records, kind, accuracy=accuracy, wide=wide)
+                yield f"{kind}-profile-evaluations-{accuracy:g}", made
     for name, how in shown.items():
         yield f"performance-profile-{name}", partial(profile, records, "performance", wide=wide, **how)
         yield f"data-profile-{name}", partial(profile, records, "data", wide=wide, **how)

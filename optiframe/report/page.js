@@ -148,7 +148,8 @@
 
   function drawProfiles() {
     const measure = by("measure").value;
-    const metric = measure !== "suboptimality";
+    const merit = measure === "decrease by evaluations";
+    const metric = measure !== "suboptimality" && !merit;
     const measured = data.profiles.filter((profile) => profile.measure === measure);
     const costs = [...new Set(measured.map((profile) => profile.cost))];
     const cost = offer("cost", costs, (value) => value, costs[0]);
@@ -158,13 +159,15 @@
     const positive = gaps.filter((value) => value > 0);
     const preferred = metric ? (positive.length ? positive[positive.length - 1] : 0) : gaps[Math.min(1, gaps.length - 1)];
     const gap = Number(offer("gap", gaps, word, preferred));
-    by("gap-name").textContent = metric ? "Within" : "Gap";
+    by("gap-name").textContent = metric ? "Within" : merit ? "Missing" : "Gap";
     by("excluded").hidden = metric;
     const profile = same.find((one) => one.gap === gap);
     const drawn = new Set(profile.performance.map((curve) => curve.solver));
     const absent = data.solvers.filter((_, solver) => !drawn.has(solver)).map((solver) => solver.title);
     by("solved").textContent = metric
       ? `Solved: the final answer's ${measure} is ${gap ? `within ${gap} of` : "equal to"} that of the best solver on the same problem and seed. The time is that of the whole run.${absent.length ? ` Left out, without this metric: ${absent.join(", ")}.` : ""}`
+      : merit
+      ? `Solved: an evaluated point is missing at most ${gap.toExponential(0)} of the decrease from the start to the best point of any solver, for the first time (Moré and Wild). Points are judged by OptiProfiler's merit, the objective with a penalty for violated constraints.`
       : `Solved: the relative suboptimality is within ${gap.toExponential(0)}, for the first time.`;
     const share = { range: [-0.02, 1.04], tickformat: ".0%", dtick: 0.2 };
     const steps = (curves) => curves.map((c) => line(c, c.y));

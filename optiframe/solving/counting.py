@@ -7,9 +7,11 @@ import math
 import types
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from optiframe.errors import OptiframeError
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.problem import Problem
@@ -42,7 +44,9 @@ class Evaluations:
         self.limit = limit
         self.best: Any = None  # the feasible point with the least value so far, a copy
         self.least = math.inf  # what the objective is there
-        self.history = Trace()  # the least value by evaluations, wherever it fell
+        self.history = Trace()  # what was better than all before, by evaluations
+        self._merit = merit_of(problem)
+        self._least_merit = math.inf
         self._problem = problem
 
     @property
@@ -58,12 +62,41 @@ class Evaluations:
 
     def after(self, share: float, value: Any, point: Any) -> None:
         """What the objective's value at a point was."""
-        if self._problem is None or share < 1 or not value < self.least:
+        if self._problem is None or share < 1:
             return
         whole = value + self._problem.proximal.value(point)  # type: ignore[attr-defined]  # a Composite
-        if whole < self.least and self._problem.violation(point) <= FEASIBLE:
+        if not whole < max(self.least, self._least_merit):
+            return
+        outside = self._problem.violation(point)
+        merit = self._merit(whole, outside)
+        better = whole < self.least and outside <= FEASIBLE
+        if better:
             self.least, self.best = whole, copy.deepcopy(point)
-            self.history.append({"evaluations": self.total, "objective": whole})
+        if better or merit < self._least_merit or not len(self.history):
+            self._least_merit = min(merit, self._least_merit)
+            self.history.append(
+                {"evaluations": self.total, "objective": self.least, "merit": self._least_merit}
+            )
+
+
+def merit_of(problem: Problem[Any] | None) -> Callable[[float, float], float]:
+    """OptiProfiler's merit of an objective and a violation: the penalty depends on the start's violation v0.
+
+    The objective up to a violation of min(.01, 1e-10 max(1, v0)), infinite beyond max(.1, 2 v0), and
+    between them the objective plus 1e5 times the excess.
+    """
+    start = 0.0
+    if problem is not None:
+        with suppress(OptiframeError):  # of a set without any point that is easily found
+            start = float(problem.violation(problem.initial()))  # type: ignore[attr-defined]  # a Composite
+    free, most = min(0.01, 1e-10 * max(1.0, start)), max(0.1, 2 * start)
+
+    def merit(objective: float, violation: float) -> float:
+        if math.isnan(objective) or not violation <= most:
+            return math.inf
+        return objective if violation <= free else objective + 1e5 * (violation - free)
+
+    return merit
 
 
 def counted(problem: Problem[Any]) -> tuple[Problem[Any], Mapping[str, float]]:

@@ -150,10 +150,11 @@ class Result(Generic[S, D]):
     inside the solver, `setup` seconds of formulating before it, `evaluation_time` seconds of
     evaluating recorded iterates beside it. `evaluated` is the problem that
     `objective` belongs to, `solved` its fingerprint: compare objectives only where that is
-    equal. `history` is by evaluation where the budget limits them: a row for each value of the objective
-    (of the problem that the solver took) that was lower than all before at a feasible point, with the
-    columns `evaluations` and `objective`. `settings` repeats the run: names, parameters, seed, budget,
-    versions.
+    equal. `history` is by evaluation where the budget limits them: a row for each point that was
+    better than all before (of the problem that the solver took), with the columns `evaluations`, `objective`
+    (the least so far at a feasible point, infinite before there is one) and `merit` (the least so far of
+    `counting.merit_of`, which adds a penalty for the violation). `settings` repeats the run: names,
+    parameters, seed, budget, versions.
     """
 
     solution: S

@@ -177,6 +177,7 @@ def _refused(outcome: Outcome, why: str) -> Outcome:
         metrics={},
         solved="",
         trace={},
+        history={},
     )
 
 
@@ -206,6 +207,7 @@ def _held_against(outcome: Outcome, judged: Mapping[str, Any]) -> Outcome:
         better=judged["better"],
         solved=judged["solved"],
         trace={} if found else outcome.trace,
+        history={} if found else outcome.history,
         findings=(*outcome.findings, *map(asdict, found)),
     )
 

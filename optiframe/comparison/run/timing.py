@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -66,7 +67,7 @@ class TimedSolves:
         )
         self._keep(first.runner)
         evaluations = {kind: float(number) for kind, number in counts.items()}
-        outcome = self._first(first.result, evaluations)
+        outcome = self._first(first.runner, first.result, evaluations)
         taken = first.result.time
         observed = taken < SHORT or sum(evaluations.values()) * _CALL > _VISIBLE * taken
         # The first solve is the one that is observed; it is one of the timed only if that cannot show.
@@ -102,7 +103,7 @@ class TimedSolves:
         result = runner.result()
         return _Timed(runner, result, _cpu_seconds() - cpu, time.perf_counter() - started)
 
-    def _first(self, result: Result[Any, Any], evaluations: Mapping[str, float]) -> Outcome:
+    def _first(self, runner: Runner, result: Result[Any, Any], evaluations: Mapping[str, float]) -> Outcome:
         status, message = result.status, result.message
         if status is Status.CANCELLED:  # of a comparison that is the user's word: the cell would run again
             status = Status.ERROR
@@ -128,7 +129,26 @@ class TimedSolves:
             evaluation_time=result.evaluation_time,
             evaluations=evaluations,
             trace={name: [float(value) for value in result.trace[name]] for name in result.trace.names},
+            history=_history(runner, result),
         )
+
+
+def _history(runner: Runner, result: Result[Any, Any]) -> Mapping[str, list[float]]:
+    """Merits by evaluation, from that of the start on; empty where evaluations are not limited."""
+    if not len(result.history):
+        return {}
+    from optiframe.solving.counting import merit_of
+
+    problem: Any = runner.chain.last
+    start = problem.initial()
+    first = merit_of(problem)(float(problem.objective(start)), float(problem.violation(start)))
+    each = math.prod(problem.function.shape) + 1
+    evaluations = [0.0, *result.history["evaluations"]]
+    return {
+        "evaluations": evaluations,
+        "per_variable": [number / each for number in evaluations],
+        "merit": [first, *result.history["merit"]],
+    }
 
 
 @dataclass(frozen=True)

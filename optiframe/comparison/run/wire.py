@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 
 from optiframe.comparison.cells import Checksums, Limits, Measure, Pickled, Request
 from optiframe.comparison.processes.exit_reasons import read_regular
-from optiframe.comparison.records import Outcome
+from optiframe.comparison.records import HISTORY, Outcome
 from optiframe.files.plain import plain
 from optiframe.findings import Finding
 from optiframe.printable import printable
@@ -186,6 +186,10 @@ def _check(outcome: Outcome, wall: float) -> None:
         raise Malformed("its reply is not an outcome: only who started the cell can cancel it")
     if len({len(column) for column in outcome.trace.values()}) > 1:
         raise Malformed("its reply is not an outcome: the trace's columns differ in length")
+    if outcome.history and (
+        set(outcome.history) != set(HISTORY) or len({len(column) for column in outcome.history.values()}) > 1
+    ):
+        raise Malformed("its reply is not an outcome: its history is not of evaluations and merits")
 
 
 def _known(seconds: float) -> float:

@@ -138,7 +138,7 @@ def performance_profile(
     costs = np.maximum(costs, _LEAST[cost])
     best = costs.min(axis=1, keepdims=True)
     ratios = np.where(np.isfinite(costs), costs / np.where(np.isfinite(best), best, 1.0), np.inf)
-    return _curves(solvers, ratios, 1.0)
+    return step_curves(solvers, ratios, 1.0)
 
 
 def data_profile(
@@ -161,7 +161,7 @@ def data_profile(
     if not len(costs):
         return []
     finite = costs[np.isfinite(costs)]
-    return _curves(solvers, costs, float(finite.min()) if len(finite) else _LEAST[cost])
+    return step_curves(solvers, costs, float(finite.min()) if len(finite) else _LEAST[cost])
 
 
 def excluded(records: Records) -> list[str]:
@@ -265,7 +265,8 @@ def _until_within(row: Row, apart: dict[tuple[str, int, str], float], within: fl
     return row.outcome.time if distance <= within else math.inf
 
 
-def _curves(solvers: list[str], costs: _Array, begin: float) -> list[Curve]:
+def step_curves(solvers: list[str], costs: _Array, begin: float) -> list[Curve]:
+    """The share of instances (rows) whose cost is at most x, for each solver (column), from `begin` on."""
     finite = costs[np.isfinite(costs)]
     end = float(finite.max() if len(finite) else begin) * _MARGIN
     curves = []

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Measure, Plan
-from optiframe.comparison.records import Outcome
+from optiframe.comparison.records import HISTORY, Outcome
 from optiframe.errors import InvalidInput
 from optiframe.files.plain import plain
 from optiframe.printable import printable
@@ -116,6 +116,21 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
         return Outcome(**fields, **documents).printable()  # whoever wrote the store
     except (ValueError, TypeError, AttributeError) as error:
         raise InvalidInput(f"the store holds a cell that cannot be understood ({error})") from None
+
+
+def history_from(text: str) -> dict[str, list[float]]:
+    """A stored history.
+
+    Raises
+    ------
+    InvalidInput
+        When it is not what this version writes.
+    """
+    try:
+        columns = {name: [float(value) for value in from_json(text)[name]] for name in HISTORY}
+    except (ValueError, TypeError, LookupError) as error:
+        raise InvalidInput(f"the store holds a history that cannot be understood ({error})") from None
+    return columns
 
 
 def spec_of(cell: Cell) -> str:

@@ -64,6 +64,12 @@ CREATE TABLE best (
 """
 
 
+# Stores of form 2 that versions before it made are without; those versions never look at it.
+_HISTORIES = (
+    "CREATE TABLE IF NOT EXISTS histories (key TEXT PRIMARY KEY, history TEXT NOT NULL) WITHOUT ROWID"
+)
+
+
 class StoreFailed(OptiframeError):
     """The stored comparison cannot be read or written now; what it holds is as it was."""
 
@@ -96,6 +102,7 @@ def connect(folder: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = FULL")
             # Before anything runs: a file that cannot be written to must say so now.
             _upgrade(connection, path)
+            connection.execute(_HISTORIES)
         except BaseException:
             connection.close()
             raise

@@ -11,6 +11,7 @@ import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from optiframe.comparison.store.rows import (
     cell_from,
     cell_values,
     from_json,
+    history_from,
     identity_of,
     outcome_from,
     plan_from,
@@ -179,6 +181,9 @@ class Store:
                 "INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [(key, *point) for point in point_values(outcome.trace)],
             )
+            connection.execute("DELETE FROM histories WHERE key = ?", (key,))
+            if outcome.history:
+                connection.execute("INSERT INTO histories VALUES (?, ?)", (key, to_json(outcome.history)))
             if outcome.succeeded and outcome.solved and math.isfinite(outcome.objective):
                 connection.execute(
                     "INSERT INTO best VALUES (?, ?, ?, ?) ON CONFLICT (solved) DO UPDATE SET "
@@ -292,11 +297,20 @@ class Store:
         for point in self._rows(f"SELECT * FROM points WHERE {ours} ORDER BY key, number", plan):
             points.setdefault(point["key"], []).append(point)
         columns = ", ".join(("key", "finished", "traceback", *CELL_COLUMNS))
+        histories = self._histories(ours, plan)
         found = {}
         for row in self._rows(f"SELECT {columns} FROM cells WHERE {ours}", plan):
             traceback = read_traceback(self.folder, row["traceback"])
-            found[row["key"]] = outcome_from(row, points.get(row["key"], ()), traceback)  # type: ignore[arg-type]  # a Row is read by column name
+            outcome = outcome_from(row, points.get(row["key"], ()), traceback)  # type: ignore[arg-type]  # a Row is read by column name
+            found[row["key"]] = replace(outcome, history=histories.get(row["key"], {}))
         return found
+
+    def _histories(self, ours: str, plan: str) -> dict[str, dict[str, list[float]]]:
+        """Histories by cell; none in a store of an earlier version that was never written to since."""
+        if not self._rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'histories'"):
+            return {}
+        rows = self._rows(f"SELECT key, history FROM histories WHERE {ours}", plan)
+        return {row["key"]: history_from(row["history"]) for row in rows}
 
     def _rows(self, statement: str, *values: Any) -> list[sqlite3.Row]:
         with speaking(self.path):
