@@ -55,7 +55,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot",
     )
 
-    @field_validator("engine")
+    @field_validator("engine", check_fields=False)  # a plugin's engines by name have no such field
     @classmethod
     def _installed(cls, engine: str | None) -> str | None:
         if engine is None:
@@ -74,7 +74,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         assert convex is not None  # else `unsuited` said so
         program = convex.program
         engine = self.engine or convex.engine or _accurate_engine(cp, program)
-        options: dict[str, Any] = {}
+        options = self.own_options(run)
         if run.budget.time is not None and engine in _TIME_LIMITS:
             left = run.time_left()
             if left == 0:  # which engines take for no limit
@@ -110,6 +110,10 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         if "inaccurate" in program.status and run.time_left() == 0:
             return Status.TIME_LIMIT, f"CVXPY: {detail.engine} says {detail.status} at the time limit"
         return Status.FINISHED, f"CVXPY: {detail.engine} says {detail.status}"
+
+    def own_options(self, run: Run) -> dict[str, Any]:
+        """What the engine is told besides its time limit; nothing by default."""
+        return {}
 
     def unsuited(self, problem: Problem[Any]) -> str | None:
         try:

@@ -11,7 +11,7 @@ from optiframe.hookspec import Description, hookimpl
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
-    return _collections()
+    return [*_collections(), *_solvers()]
 
 
 def _collections() -> list[Description]:
@@ -39,4 +39,73 @@ def _collections() -> list[Description]:
         Description(
             "objective", "bbob", ".collections.bbob:BbobObjective", "The objective of a BBOB function"
         ),
+        Description(
+            "data set",
+            "libsvm",
+            ".collections.libsvm:Libsvm",
+            "LIBSVM files with logistic, Lasso, elastic net and support vector objectives",
+        ),
+        Description(
+            "data set",
+            "libsvm.problem",
+            ".collections.libsvm:LibsvmProblem",
+            "One of them, by file and model",
+        ),
     ]
+
+
+def _solvers() -> list[Description]:
+    """General optimizers of other libraries: each library a module of `solvers`."""
+    return [Description("solver", name, f".solvers.{path}", summary) for name, path, summary in _SOLVERS]
+
+
+_SOLVERS = (
+    ("nlopt.bobyqa", "nlopt:Bobyqa", "NLopt's BOBYQA: values only, within bounds"),
+    ("nlopt.newuoa", "nlopt:Newuoa", "NLopt's NEWUOA: values only, no constraints"),
+    ("nlopt.cobyla", "nlopt:Cobyla", "NLopt's COBYLA: values only, with bounds and constraints"),
+    (
+        "nlopt.nelder-mead",
+        "nlopt:NelderMead",
+        "NLopt's simplex of Nelder and Mead: values only, within bounds",
+    ),
+    ("nlopt.sbplx", "nlopt:Sbplx", "NLopt's subplex: values only, within bounds"),
+    ("nlopt.praxis", "nlopt:Praxis", "NLopt's principal axes of Brent: values only, no constraints"),
+    ("nlopt.lbfgs", "nlopt:Lbfgs", "NLopt's limited-memory BFGS, within bounds"),
+    ("nlopt.tnewton", "nlopt:TruncatedNewton", "NLopt's truncated Newton, within bounds, from gradients"),
+    (
+        "nlopt.slsqp",
+        "nlopt:Slsqp",
+        "NLopt's sequential quadratic programming: gradients, bounds and constraints",
+    ),
+    ("nlopt.mma", "nlopt:Mma", "NLopt's moving asymptotes: gradients, bounds and inequalities"),
+    (
+        "nlopt.ccsaq",
+        "nlopt:Ccsaq",
+        "NLopt's conservative quadratic models: gradients, bounds and inequalities",
+    ),
+    ("nlopt.direct", "nlopt:Direct", "NLopt's DIRECT-L: global, bounds"),
+    ("nlopt.crs", "nlopt:Crs", "NLopt's controlled random search: global, bounds"),
+    ("nlopt.isres", "nlopt:Isres", "NLopt's stochastic ranking evolution: global, bounds and constraints"),
+    ("nlopt.esch", "nlopt:Esch", "NLopt's evolution strategy: global, bounds"),
+    ("cma", "cma:CmaEs", "CMA-ES: values only, within bounds; rugged or badly scaled objectives"),
+    ("cobyqa", "cobyqa:Cobyqa", "COBYQA by its authors: values only, with bounds and constraints"),
+    (
+        "skglm.composite",
+        "skglm:SkglmComposite",
+        "skglm: least squares or logistic plus l1, elastic net or group Lasso",
+    ),
+    ("celer.composite", "celer:CelerComposite", "celer: least squares or logistic plus l1 or an elastic net"),
+    (
+        "sklearn.composite",
+        "sklearn:SklearnComposite",
+        "scikit-learn: least squares or logistic plus l1 or an elastic net",
+    ),
+    ("cvxpy.clarabel", "cvxpy:Clarabel", "Clarabel through CVXPY: an interior point for convex programs"),
+    ("cvxpy.scs", "cvxpy:Scs", "SCS through CVXPY: splitting for large cone programs, moderate accuracy"),
+    ("cvxpy.osqp", "cvxpy:Osqp", "OSQP through CVXPY: splitting for quadratic programs, moderate accuracy"),
+    (
+        "cvxpy.highs",
+        "cvxpy:Highs",
+        "HiGHS through CVXPY: linear and convex quadratic programs, whole numbers",
+    ),
+)

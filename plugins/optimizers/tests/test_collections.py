@@ -128,3 +128,54 @@ def test_a_function_of_bbob_reaches_its_optimum() -> None:
     result = optiframe.solve(made, "scipy.cobyqa")
     assert result.objective == pytest.approx(79.48, abs=1e-6)  # the sphere's, as COCO shifts it
     assert pickle.loads(pickle.dumps(made)).objective(result.solution) == result.objective
+
+
+def written(folder: Any, name: str) -> None:
+    """A small file of LIBSVM text in a data folder."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for features in rng.standard_normal((12, 4)).round(2):
+        label = "+1" if features[0] > 0 else "-1"
+        lines.append(
+            " ".join([label, *(f"{k}:{value}" for k, value in enumerate(features, 1) if value > -0.5)])
+        )
+    (folder / "libsvm").mkdir(exist_ok=True)
+    (folder / "libsvm" / name).write_text("\n".join(lines) + "\n")
+
+
+def test_libsvm_files_have_the_usual_objectives(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPTIFRAME_DATA", str(tmp_path))
+    written(tmp_path, "tiny")
+    members = optiframe.dataset("libsvm", names="tiny").members()  # type: ignore[attr-defined]
+    assert list(members) == [f"tiny {m}" for m in ("logistic", "logistic-l1", "lasso", "elastic-net", "svm")]
+    for table in members.values():
+        made = optiframe.problem(dataset=dict(table))
+        solver = "gradient.proximal" if made.plus else "scipy.lbfgs"
+        assert optiframe.solve(made, solver, progress=False).status == "converged"
+        if made.plus:  # at share = 1 the answer is zero, below it is not
+            zero = optiframe.problem(dataset={**table, "share": 1.0})
+            for one, nonzero in ((zero, False), (made, True)):
+                assert np.any(optiframe.solve(one, solver, progress=False).solution) == nonzero
+    assert set(optiframe.dataset("libsvm.problem", file="tiny").checksums()) == {"libsvm/tiny"}
+
+
+def test_a_libsvm_file_that_is_not_there_is_named_with_where_to_put_it(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPTIFRAME_DATA", str(tmp_path))
+    with pytest.raises(InvalidInput, match=r"libsvm/rcv1: not found in .*OPTIFRAME_DATA"):
+        optiframe.problem(dataset={"name": "libsvm.problem", "file": "rcv1"})
+    with pytest.raises(InvalidInput, match="must be the name of a file"):
+        optiframe.problem(dataset={"name": "libsvm.problem", "file": "../a9a"})
+
+
+def test_evaluations_are_those_of_s2mpj_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*PROBLEMS, "PALMER1C", "WATSON"):
+        quick = CutestObjective(instance=name)
+        x = s2mpj.flat(quick.problem.x0) + 0.01
+        found = [quick.value(x), *quick.gradient(x), *quick.hessian(x).ravel()]
+        with monkeypatch.context() as patch:
+            patch.delattr(s2mpj.sys.modules["s2mpjlib"], "eval")
+            patch.setattr(s2mpj, "_DENSE", -1)
+            plain = CutestObjective(instance=name)
+            assert found == [plain.value(x), *plain.gradient(x), *plain.hessian(x).ravel()]

@@ -1,0 +1,262 @@
+"""Engines of other libraries by name: the contract, their limits, and what they cannot take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_optimizers.solvers import celer, cma, cobyqa, cvxpy, engines, nlopt, skglm, sklearn
+
+import optiframe as of
+from optiframe import Budget, Composite, Minimize, Status, Unsuited
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.sets.vector_sets import Box, L2Ball
+from optiframe.testing import SolverContract
+
+LOCAL = (
+    nlopt.Bobyqa,
+    nlopt.Newuoa,
+    nlopt.Cobyla,
+    nlopt.NelderMead,
+    nlopt.Sbplx,
+    nlopt.Praxis,
+    nlopt.Lbfgs,
+    nlopt.TruncatedNewton,
+    nlopt.Slsqp,
+    nlopt.Mma,
+    nlopt.Ccsaq,
+    nlopt.Direct,
+    nlopt.Crs,
+    cma.CmaEs,
+    cobyqa.Cobyqa,
+)
+GLOBAL = (nlopt.Direct, nlopt.Crs, nlopt.Isres, nlopt.Esch, cma.CmaEs)
+
+
+def bowl() -> LeastSquares:
+    return LeastSquares(matrix=[[2.0, 0.5], [0.0, 1.0], [1.0, 1.0]], target=[2.0, 3.0, 1.0])
+
+
+class OfAnEngine(SolverContract):
+    """The contract on a smooth problem and one within bounds, as far as the engine takes them."""
+
+    budget = Budget(iterations=2000)
+
+    def instances(self) -> list[Any]:
+        problems = [Minimize(bowl()), Minimize(bowl(), over=Box(lower=-4.0, upper=[0.5, 4.0]))]
+        solver: Any = self.solver
+        return [each for each in problems if of.why_unsuited(each, solver) is None]
+
+
+for _cls in LOCAL:
+    _name = f"Test{_cls.__module__.rpartition('.')[2].title()}{_cls.__name__}"
+    globals()[_name] = type(_name, (OfAnEngine,), {"solver": _cls(), "__doc__": _cls.__doc__})
+
+
+def plain(x: Any) -> float:
+    """A function that autograd cannot follow."""
+    return float((x[0] - 1) ** 2 + abs(float(x[1]) + 0.5) ** 1.5)
+
+
+def lasso(loss: str = "least-squares", penalty: str = "l1", **more: Any) -> Composite:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((30, 12))
+    target = matrix[:, :3] @ [1.0, 2.0, -1.0] + 0.1 * rng.standard_normal(30)
+    if loss == "logistic":
+        target = np.sign(target)
+    if penalty == "group-l1":
+        more["groups"] = [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 3]
+    plus = {"name": f"regularizer.{penalty}", "weight": 0.05, **more}
+    return Composite({"name": loss, "matrix": matrix, "target": target}, plus=plus)
+
+
+@pytest.mark.slow  # skglm compiles
+class TestSkglm(SolverContract):
+    """Working sets on a small Lasso."""
+
+    solver = skglm.SkglmComposite()
+    problem = staticmethod(lasso)
+    seconds = 5.0
+
+
+class TestScs(OfAnEngine):
+    """Operator splitting on quadratic programs."""
+
+    solver = cvxpy.Scs()
+
+
+class TestOsqp(OfAnEngine):
+    """Operator splitting on quadratic programs."""
+
+    solver = cvxpy.Osqp()
+
+
+@pytest.mark.parametrize("name", ["cvxpy.clarabel", "cvxpy.scs", "cvxpy.osqp", "cvxpy.highs"])
+def test_engines_of_cvxpy_agree_to_the_tolerance_they_are_given(name: str) -> None:
+    problem = Minimize(bowl(), over="simplex")
+    exact = of.solve(problem, "gradient.projected", budget={"tolerance": 1e-12}, progress=False)
+    result = of.solve(problem, name, budget={"tolerance": 1e-9}, progress=False)
+    assert result.detail.engine == name.removeprefix("cvxpy.").upper()
+    assert result.objective == pytest.approx(exact.objective, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ["cvxpy.osqp", "cvxpy.highs"])
+def test_engines_for_quadratic_programs_refuse_cones(name: str) -> None:
+    with pytest.raises(Unsuited, match="neither linear nor quadratic"):
+        of.solve(Minimize(bowl(), over=L2Ball(radius=1.0)), name)
+
+
+class TestCeler(SolverContract):
+    """Working sets on a small Lasso."""
+
+    solver = celer.CelerComposite()
+    problem = staticmethod(lasso)
+
+
+class TestSklearn(SolverContract):
+    """Cyclic descent on a small Lasso."""
+
+    solver = sklearn.SklearnComposite()
+    problem = staticmethod(lasso)
+
+
+@pytest.mark.parametrize("name", ["celer.composite", "sklearn.composite"])
+@pytest.mark.parametrize(
+    "given", [("least-squares", "l1"), ("least-squares", "elastic-net"), ("logistic", "l1")]
+)
+def test_black_boxes_find_what_proximal_gradients_find(name: str, given: tuple[str, str]) -> None:
+    problem = lasso(*given)
+    theirs = of.solve(problem, name, budget={"tolerance": 1e-10}, progress=False)
+    ours = of.solve(problem, "gradient.proximal", budget={"tolerance": 1e-10}, progress=False)
+    assert theirs.objective == pytest.approx(ours.objective, rel=1e-8)
+
+
+@pytest.mark.thorough  # skglm compiles each pair
+@pytest.mark.parametrize("loss", ["least-squares", "logistic"])
+@pytest.mark.parametrize("penalty", ["l1", "elastic-net", "group-l1"])
+def test_skglm_finds_what_proximal_gradients_find(loss: str, penalty: str) -> None:
+    problem = lasso(loss, penalty)
+    theirs = of.solve(problem, "skglm.composite", budget={"tolerance": 1e-9}, progress=False)
+    ours = of.solve(problem, "gradient.proximal", budget={"tolerance": 1e-9}, progress=False)
+    assert theirs.status is Status.CONVERGED
+    assert theirs.objective == pytest.approx(ours.objective, rel=1e-12)
+
+
+def camel() -> of.Objective:
+    """The six-hump camel function: six local minima, two of them global, of value -1.0316."""
+
+    def value(x: Any) -> Any:
+        a, b = x
+        return (4 - 2.1 * a**2 + a**4 / 3) * a**2 + a * b + (4 * b**2 - 4) * b**2
+
+    return of.from_function(value, 2)
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # a search may end at its limit
+@pytest.mark.parametrize("method", GLOBAL, ids=lambda cls: cls.name)
+def test_global_engines_find_the_lowest_of_six_minima(method: type) -> None:
+    problem = Minimize(camel(), over=Box(lower=[-3.0, -2.0], upper=[3.0, 2.0]))
+    budget = Budget(iterations=5000)
+    result, again = (of.solve(problem, method(), budget=budget, seed=3, progress=False) for _ in range(2))
+    assert result.objective == pytest.approx(-1.0316285, abs=1e-2 if method is nlopt.Esch else 1e-4)
+    np.testing.assert_array_equal(result.solution, again.solution)
+
+
+@pytest.mark.parametrize("method", [nlopt.Cobyla, nlopt.Slsqp, nlopt.Mma, nlopt.Ccsaq, cobyqa.Cobyqa])
+@pytest.mark.parametrize(
+    "over",
+    [L2Ball(radius=1.0), {"name": "half-space", "normal": [-1.0, -2.0], "offset": -8.0}],
+    ids=["ball", "rows"],
+)
+def test_constraints_are_kept(method: type, over: Any) -> None:
+    problem = Minimize(bowl(), over=over)
+    result = of.solve(problem, method(), budget=Budget(tolerance=1e-7), progress=False)
+    exact = of.solve(problem, "gradient.projected", budget={"tolerance": 1e-10}, progress=False)
+    assert result.objective == pytest.approx(exact.objective, abs=1e-5)
+    assert result.violation <= 1e-6
+    if method is nlopt.Slsqp:
+        assert result.status is Status.CONVERGED
+
+
+def test_an_equation_reaches_the_engines_that_take_one() -> None:
+    line = Minimize(bowl(), over={"name": "affine", "matrix": [[1.0, 1.0]], "target": [1.0]})
+    exact = of.solve(line, "scipy.slsqp", progress=False)
+    for name in ("nlopt.slsqp", "nlopt.cobyla", "cobyqa"):
+        assert of.solve(line, name, progress=False).objective == pytest.approx(exact.objective, abs=1e-6)
+    with pytest.raises(Unsuited, match="has equations, and the method takes inequalities only"):
+        of.solve(line, "nlopt.mma")
+
+
+@pytest.mark.parametrize(
+    ("method", "problem", "reason"),
+    [
+        ("nlopt.newuoa", Minimize(bowl(), over=Box(lower=0.0)), "takes no bounds, and the set is 'box'"),
+        (
+            "nlopt.bobyqa",
+            Minimize(bowl(), over="simplex"),
+            "more than bounds, and the method takes bounds only",
+        ),
+        ("nlopt.crs", Minimize(bowl()), "not every entry of a point has a lower and an upper bound"),
+        ("nlopt.lbfgs", Minimize(of.from_function(plain, 2)), "give its gradient"),
+        ("cma", Minimize({"name": "squared-distance", "to": [1.0]}), "two or more entries"),
+        ("cma", Minimize(bowl(), over=Box(lower=[0.0, 1.0], upper=[1.0, 1.0])), "two or more entries"),
+        ("cobyqa", Minimize(bowl(), over={"name": "l1-ball", "radius": 1.0}), "cannot be written as SciPy"),
+        ("skglm.composite", Composite(bowl(), plus="regularizer.l0"), "one regularizer: l1, elastic-net"),
+        (
+            "skglm.composite",
+            Composite({"name": "huber", "matrix": [[1.0]], "target": [1.0]}, plus="regularizer.l1"),
+            "the objective is 'huber'",
+        ),
+        (
+            "skglm.composite",
+            Composite(bowl(), over=Box(lower=0.0), plus="regularizer.l1"),
+            "only 'non-negative'",
+        ),
+    ],
+)
+def test_what_an_engine_cannot_take_is_refused_in_words(method: str, problem: Any, reason: str) -> None:
+    with pytest.raises(Unsuited, match=reason):
+        of.solve(problem, method)
+
+
+@pytest.mark.parametrize("name", ["nlopt.bobyqa", "cma", "cobyqa", "skglm.composite"])
+def test_without_its_library_an_engine_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = of.solver(name)
+    monkeypatch.setattr(type(solver), "requires", ("a-library-that-is-not-there",))
+    assert "not installed; run: pip install" in str(engines.absent(solver))
+
+
+@pytest.mark.parametrize("name", ["nlopt.bobyqa", "nlopt.cobyla", "nlopt.lbfgs", "cma", "cobyqa"])
+def test_evaluations_end_an_engine_with_the_best_point_seen(name: str) -> None:
+    problem = Minimize({"name": "cutest", "instance": "ROSENBR"}, start=[-1.2, 1.0])
+    with pytest.warns(of.NotConverged):
+        result = of.solve(problem, name, budget=Budget(evaluations=20), progress=False)
+    assert result.status is Status.EVALUATION_LIMIT
+    assert result.history["evaluations"][-1] <= 20
+    assert result.objective == result.history["objective"][-1] < problem.objective(problem.start)
+
+
+@pytest.mark.parametrize("name", ["nlopt.bobyqa", "nlopt.lbfgs", "nlopt.crs", "cma", "cobyqa"])
+def test_what_a_function_raises_comes_out_of_the_engine(name: str) -> None:
+    class Mine(Exception):
+        pass
+
+    def value(x: Any) -> float:
+        raise Mine
+
+    function = of.from_function(value, 2, gradient=lambda x: x)
+    with pytest.raises(Mine):
+        of.solve(Minimize(function, over=Box(lower=-1.0, upper=1.0)), name, progress=False)
+
+
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+@pytest.mark.parametrize(
+    "name", ["nlopt.bobyqa", "nlopt.lbfgs", "nlopt.crs", "nlopt.direct", "cma", "cobyqa"]
+)
+def test_an_objective_without_values_is_never_converged(name: str) -> None:
+    function = of.from_function(lambda x: float("nan"), 2, gradient=lambda x: 0 * x)
+    problem = Minimize(function, over=Box(lower=-1.0, upper=1.0))
+    result = of.solve(problem, name, budget=Budget(iterations=200), progress=False)
+    assert result.status is not Status.CONVERGED
+    assert not np.isfinite(result.objective)
