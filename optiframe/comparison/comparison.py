@@ -84,6 +84,22 @@ class Comparison:
             columns[f"{name}_high"] = [None if i is None else i.high for i in intervals]
         return _framed(columns, backend)
 
+    def solved(
+        self,
+        accuracies: Sequence[float] = (1e-1, 1e-3, 1e-5),
+        within: Sequence[float] = (10, 100),
+        *,
+        backend: Backend = "pandas",
+    ) -> Any:
+        """By solver, the share of instances solved to each accuracy within so many times n + 1 evaluations.
+
+        Points of data profiles on histories of evaluations, which a comparison keeps where its budget limits
+        evaluations; no rows otherwise. See `stats.evaluation_profiles`.
+        """
+        from optiframe.comparison.stats.evaluation_profiles import solved_shares
+
+        return _framed(solved_shares(self.records, accuracies=accuracies, within=within), backend)
+
     def plot(
         self,
         kind: Literal["convergence", "performance", "data"] = "convergence",
@@ -92,6 +108,7 @@ class Comparison:
         gap: float | None = None,
         measure: str | None = None,
         within: float | None = None,
+        accuracy: float | None = None,
     ) -> Figure:
         """A figure: "convergence" of one problem, "performance" or "data" profiles.
 
@@ -106,6 +123,8 @@ class Comparison:
         measure, within
             A metric for a profile in place of suboptimality, and how far from the best solver's counts
             as solved; see `profiles.performance_profile`.
+        accuracy
+            A profile on histories of evaluations, to this accuracy; see `stats.evaluation_profiles`.
 
         Raises
         ------
@@ -118,6 +137,8 @@ class Comparison:
             raise InvalidInput(f"kind must be convergence, performance or data, got {kind!r}")
         if not self.records.problems:
             raise InvalidInput("this comparison has no cells, so there is nothing to plot")
+        if kind != "convergence" and accuracy is not None:
+            return figures.evaluations_profile(self.records, kind, accuracy=accuracy)
         if kind != "convergence":
             return figures.profile(self.records, kind, gap=gap, measure=measure, within=within)
         chosen = problem or self.records.problems[0]

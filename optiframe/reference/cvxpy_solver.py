@@ -55,7 +55,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         description="CVXPY's name of a solver; none: CLARABEL, or CVXPY's choice where that cannot",
     )
 
-    @field_validator("engine", check_fields=False)  # a plugin's engines by name have no such field
+    @field_validator("engine")
     @classmethod
     def _installed(cls, engine: str | None) -> str | None:
         if engine is None:
@@ -69,62 +69,73 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
         return engine.upper()
 
     def iterates(self, problem: Problem[Any], run: Run) -> Iterates:
-        cp = require("cvxpy", "reference")
-        convex = problem.as_cvxpy()
-        assert convex is not None  # else `unsuited` said so
-        program = convex.program
-        engine = self.engine or convex.engine or _accurate_engine(cp, program)
-        options = self.own_options(run)
-        if run.budget.time is not None and engine in _TIME_LIMITS:
-            left = run.time_left()
-            if left == 0:  # which engines take for no limit
-                return Status.TIME_LIMIT, "the time was used up before the engine began"
-            options[_TIME_LIMITS[engine]] = left
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            try:
-                program.solve(solver=engine, **options)
-            except cp.error.SolverError as error:
-                return Status.STALLED, f"CVXPY: {error}"
-        if "inaccurate" in program.status:
-            text = f"CVXPY: the answer is inaccurate ({program.status}); try another engine"
-            run.warn(text, identifier="cvxpy.inaccurate")
-        elif program.status == cp.OPTIMAL:
-            for warning in said:
-                run.warn(f"CVXPY: {warning.message}", identifier="cvxpy.warning")
-        if program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-            return Status.INFEASIBLE, f"CVXPY: the program is {program.status}"
-        if program.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE, "infeasible_or_unbounded"):
-            return Status.DIVERGED, f"CVXPY: the program is {program.status}"
-        if program.value is None or not math.isfinite(program.value):
-            return Status.STALLED, f"CVXPY: the engine ended with {program.status} and no answer"
-        stats = program.solver_stats
-        iterations = float("nan") if stats.num_iters is None else float(stats.num_iters)
-        detail = CvxpyDetail(
-            status=program.status,
-            engine=stats.solver_name,
-            value=convex.objective(float(program.value)),
-            iterations=iterations,
-        )
-        yield Iterate(convex.read(), detail=detail)
-        if "inaccurate" in program.status and run.time_left() == 0:
-            return Status.TIME_LIMIT, f"CVXPY: {detail.engine} says {detail.status} at the time limit"
-        return Status.FINISHED, f"CVXPY: {detail.engine} says {detail.status}"
-
-    def own_options(self, run: Run) -> dict[str, Any]:
-        """What the engine is told besides its time limit; nothing by default."""
-        return {}
+        return cvxpy_iterates(problem, run, self.engine)
 
     def unsuited(self, problem: Problem[Any]) -> str | None:
+        return why_no_program(problem)
+
+
+def cvxpy_iterates(
+    problem: Problem[Any], run: Run, engine: str | None, options: dict[str, Any] | None = None
+) -> Iterates:
+    """One iterate: the answer of a problem's CVXPY program by an engine, with its options.
+
+    Without an engine, CLARABEL or CVXPY's choice where that cannot.
+    """
+    cp = require("cvxpy", "reference")
+    convex = problem.as_cvxpy()
+    assert convex is not None  # else `unsuited` said so
+    program = convex.program
+    engine = engine or convex.engine or _accurate_engine(cp, program)
+    options = dict(options or {})
+    if run.budget.time is not None and engine in _TIME_LIMITS:
+        left = run.time_left()
+        if left == 0:  # which engines take for no limit
+            return Status.TIME_LIMIT, "the time was used up before the engine began"
+        options[_TIME_LIMITS[engine]] = left
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         try:
-            convex = problem.as_cvxpy()
-        except MissingPackage as error:
-            return str(error)
-        if convex is None:
-            return "it has no CVXPY program (not convex, or nobody wrote one)"
-        if not convex.program.is_dcp():
-            return "its program is not convex by CVXPY's rules"
-        return None
+            program.solve(solver=engine, **options)
+        except cp.error.SolverError as error:
+            return Status.STALLED, f"CVXPY: {error}"
+    if "inaccurate" in program.status:
+        text = f"CVXPY: the answer is inaccurate ({program.status}); try another engine"
+        run.warn(text, identifier="cvxpy.inaccurate")
+    elif program.status == cp.OPTIMAL:
+        for warning in said:
+            run.warn(f"CVXPY: {warning.message}", identifier="cvxpy.warning")
+    if program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+        return Status.INFEASIBLE, f"CVXPY: the program is {program.status}"
+    if program.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE, "infeasible_or_unbounded"):
+        return Status.DIVERGED, f"CVXPY: the program is {program.status}"
+    if program.value is None or not math.isfinite(program.value):
+        return Status.STALLED, f"CVXPY: the engine ended with {program.status} and no answer"
+    stats = program.solver_stats
+    iterations = float("nan") if stats.num_iters is None else float(stats.num_iters)
+    detail = CvxpyDetail(
+        status=program.status,
+        engine=stats.solver_name,
+        value=convex.objective(float(program.value)),
+        iterations=iterations,
+    )
+    yield Iterate(convex.read(), detail=detail)
+    if "inaccurate" in program.status and run.time_left() == 0:
+        return Status.TIME_LIMIT, f"CVXPY: {detail.engine} says {detail.status} at the time limit"
+    return Status.FINISHED, f"CVXPY: {detail.engine} says {detail.status}"
+
+
+def why_no_program(problem: Problem[Any]) -> str | None:
+    """Why a problem cannot go to CVXPY, in words; None when it can."""
+    try:
+        convex = problem.as_cvxpy()
+    except MissingPackage as error:
+        return str(error)
+    if convex is None:
+        return "it has no CVXPY program (not convex, or nobody wrote one)"
+    if not convex.program.is_dcp():
+        return "its program is not convex by CVXPY's rules"
+    return None
 
 
 def _accurate_engine(cp: Any, program: Any) -> str | None:

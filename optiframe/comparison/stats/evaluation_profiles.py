@@ -13,6 +13,7 @@ OptiProfiler.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from optiframe.comparison.records import Outcome, Records
 from optiframe.comparison.stats.loss_table import incomparable
 from optiframe.comparison.stats.profiles import Curve, step_curves
 from optiframe.errors import InvalidInput
+from optiframe.tables.columns import Columns
 
 ACCURACIES = (1e-1, 1e-3, 1e-5)
 """Accuracies that reports draw: what a first rough, a useful and an accurate answer cost."""
@@ -66,6 +68,25 @@ def evaluation_profile(
     best = costs.min(axis=1, keepdims=True)
     solved = np.isfinite(costs)
     return step_curves(solvers, np.where(solved, costs / np.where(np.isfinite(best), best, 1.0), np.inf), 1.0)
+
+
+def solved_shares(
+    records: Records, *, accuracies: Sequence[float] = ACCURACIES, within: Sequence[float] = (10.0, 100.0)
+) -> Columns:
+    """Points of the data profiles as a table: a row a solver, a column an accuracy and a budget.
+
+    `within` are evaluations over n + 1. Empty where no history is on record.
+    """
+    columns: dict[str, Any] = {}
+    for accuracy in accuracies:
+        solvers, _, per_variable = work(records, accuracy)
+        if not len(per_variable):
+            return {}
+        columns.setdefault("solver", solvers)
+        for most in within:
+            shares = (per_variable <= most).mean(axis=0)
+            columns[f"{accuracy:g} within {most:g} (n + 1)"] = [float(share) for share in shares]
+    return columns
 
 
 def work(records: Records, accuracy: float) -> tuple[list[str], _Array, _Array]:

@@ -108,4 +108,10 @@ _SOLVERS = (
         "cvxpy:Highs",
         "HiGHS through CVXPY: linear and convex quadratic programs, whole numbers",
     ),
+    (
+        "nevergrad",
+        "nevergrad:Nevergrad",
+        "nevergrad: some hundred methods by values only, by their names there",
+    ),
+    ("optax", "optax:Optax", "optax: first-order methods as they train networks, a fixed learning rate"),
 )

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
-from optiframe_optimizers.solvers import celer, cma, cobyqa, cvxpy, engines, nlopt, skglm, sklearn
+from optiframe_optimizers.solvers import (
+    celer,
+    cma,
+    cobyqa,
+    cvxpy,
+    engines,
+    nevergrad,
+    nlopt,
+    optax,
+    skglm,
+    sklearn,
+)
 
 import optiframe as of
 from optiframe import Budget, Composite, Minimize, Status, Unsuited
@@ -52,6 +64,15 @@ class OfAnEngine(SolverContract):
 for _cls in LOCAL:
     _name = f"Test{_cls.__module__.rpartition('.')[2].title()}{_cls.__name__}"
     globals()[_name] = type(_name, (OfAnEngine,), {"solver": _cls(), "__doc__": _cls.__doc__})
+
+
+# Heavier libraries, whose contract is tested where they are installed.
+ELSEWHERE = {"nevergrad": nevergrad.Nevergrad(), "optax": optax.Optax(rate=0.05)}
+for _library, _solver in ELSEWHERE.items():
+    if find_spec(_library) is not None:
+        globals()[f"Test{_library.title()}"] = type(
+            f"Test{_library.title()}", (OfAnEngine,), {"solver": _solver, "__doc__": type(_solver).__doc__}
+        )
 
 
 def plain(x: Any) -> float:
@@ -220,7 +241,7 @@ def test_what_an_engine_cannot_take_is_refused_in_words(method: str, problem: An
         of.solve(problem, method)
 
 
-@pytest.mark.parametrize("name", ["nlopt.bobyqa", "cma", "cobyqa", "skglm.composite"])
+@pytest.mark.parametrize("name", ["nlopt.bobyqa", "cma", "cobyqa", "skglm.composite", "nevergrad", "optax"])
 def test_without_its_library_an_engine_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     solver = of.solver(name)
     monkeypatch.setattr(type(solver), "requires", ("a-library-that-is-not-there",))

@@ -122,6 +122,9 @@ def test_a_comparison_keeps_histories_and_draws_them(tmp_path: Path) -> None:
         if row.problem == "ROSENBR":
             assert merits[0] == pytest.approx(24.2)
             assert outcome.history["per_variable"][1] == 1 / 3
+    shares = optiframe.Comparison.open(tmp_path).solved(within=(20,))
+    assert list(shares["solver"]) == ["nlopt.bobyqa", "scipy.cobyqa"]
+    assert shares["0.1 within 20 (n + 1)"].max() == 1.0
     drawn_here = [one for one in chart_data(records)["profiles"] if one["measure"] == MERIT]
     assert [one["gap"] for one in drawn_here] == list(ACCURACIES)
     assert len(drawn_here[0]["data"]) == 2

@@ -9,6 +9,7 @@ import numpy as np
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.losses import LinearModel, Logistic
 from optiframe.problems.regularizers.norms import L1
+from optiframe.problems.regularizers.regularizer import Regularizer
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -36,7 +37,9 @@ class CelerComposite(Solver[Composite, Array, None]):
     )
 
     def unsuited(self, problem: Composite) -> str | None:
-        terms = (L1,) if isinstance(problem.function, Logistic) else sparse_models.L1_OR_NET
+        terms: tuple[type[Regularizer], ...] = (
+            (L1,) if isinstance(problem.function, Logistic) else sparse_models.L1_OR_NET
+        )
         return sparse_models.unsuited(problem, terms) or absent(self)
 
     def iterates(self, problem: Composite, run: Run) -> Iterates:

@@ -5,36 +5,39 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from optiframe.problems.problem import Problem
-from optiframe.reference.cvxpy_solver import Cvxpy
-from optiframe.solving.solver import Run
+from optiframe.reference.cvxpy_solver import CvxpyDetail, cvxpy_iterates, why_no_program
+from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_optimizers.solvers.engines import NO_RESIDUAL, absent
 
 _FINEST = 1e-14
 
 
-class _Engine(Cvxpy):
+class _Engine(Solver[Problem[Any], Any, CvxpyDetail]):
     """One engine of CVXPY; `tolerances` and `most` are its options for tolerances and iterations.
 
     `programs` says what it takes: "linear" and quadratic ones, or "cone" programs; `whole` whether
     variables may have to be whole numbers.
     """
 
+    solves = Problem
+    uses = ()  # the program says it all
+    one_shot = True
+    point_type = object  # the program's `read` makes the point, whatever it is
     residual_meaning = NO_RESIDUAL
-    engine: ClassVar[str]  # type: ignore[misc]  # no field: the name says it
+    engine: ClassVar[str]
     tolerances: ClassVar[tuple[str, ...]]
     most: ClassVar[str] = ""
     programs: ClassVar[str] = "cone"
     whole: ClassVar[bool] = False
 
-    def own_options(self, run: Run) -> dict[str, Any]:
-        """The budget's tolerance, and its iterations where the engine counts them."""
+    def iterates(self, problem: Problem[Any], run: Run) -> Iterates:
         options: dict[str, Any] = dict.fromkeys(self.tolerances, min(max(run.budget.tolerance, _FINEST), 0.1))
         if self.most and run.budget.iterations is not None:
             options[self.most] = run.budget.iterations
-        return options
+        return cvxpy_iterates(problem, run, self.engine, options)
 
     def unsuited(self, problem: Problem[Any]) -> str | None:
-        reason = absent(self) or super().unsuited(problem)
+        reason = absent(self) or why_no_program(problem)
         if reason is not None:
             return reason
         program = problem.as_cvxpy()

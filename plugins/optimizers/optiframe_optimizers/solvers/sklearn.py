@@ -9,6 +9,7 @@ import numpy as np
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.losses import LinearModel, Logistic
 from optiframe.problems.regularizers.norms import L1
+from optiframe.problems.regularizers.regularizer import Regularizer
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -34,7 +35,9 @@ class SklearnComposite(Solver[Composite, Array, None]):
     reference = "Pedregosa et al. 2011, scikit-learn; Fan et al. 2008, LIBLINEAR"
 
     def unsuited(self, problem: Composite) -> str | None:
-        terms = (L1,) if isinstance(problem.function, Logistic) else sparse_models.L1_OR_NET
+        terms: tuple[type[Regularizer], ...] = (
+            (L1,) if isinstance(problem.function, Logistic) else sparse_models.L1_OR_NET
+        )
         reason = sparse_models.unsuited(problem, terms)
         if reason is None and not problem.plus[0].weight > 0:
             reason = "its regularizer has the weight 0"

@@ -10,11 +10,14 @@ import scipy.sparse as sp
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.losses import LeastSquares, Logistic
 from optiframe.problems.regularizers.norms import L1, ElasticNet, GroupL1
+from optiframe.problems.regularizers.regularizer import Regularizer
 from optiframe.problems.sets.constraint_set import WholeSpace
 from optiframe.problems.sets.vector_sets import NonNegative
 
 
-def unsuited(problem: Composite, terms: tuple[type, ...], *, positive: bool = False) -> str | None:
+def unsuited(
+    problem: Composite, terms: tuple[type[Regularizer], ...], *, positive: bool = False
+) -> str | None:
     """Why a package for least squares or logistic losses plus one of these regularizers cannot take it."""
     function, plus = problem.function, problem.plus
     if type(function) not in (LeastSquares, Logistic):
@@ -22,7 +25,7 @@ def unsuited(problem: Composite, terms: tuple[type, ...], *, positive: bool = Fa
     if getattr(function, "l2", 0.0):
         return "the objective has an l2 term of its own; give it as regularizer.elastic-net"
     if len(plus) != 1 or not isinstance(plus[0], terms):
-        named = " or ".join(str(term.name).removeprefix("regularizer.") for term in terms)
+        named = " or ".join(term.name.removeprefix("regularizer.") for term in terms)
         return f"it takes one regularizer: {named}"
     if isinstance(problem.over, WholeSpace):
         return None
@@ -54,4 +57,4 @@ def residual(problem: Composite, x: Any) -> float:
 
 
 RESIDUAL = "largest entry of x - prox(x - gradient)"
-L1_OR_NET = (L1, ElasticNet)
+L1_OR_NET: tuple[type[Regularizer], ...] = (L1, ElasticNet)
