@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _PLURALS = {kind + "s": kind for kind in KINDS}
 _SHORT = {"sets": "constraint-sets", "datasets": "data-sets", "regularizers": "parts"}
+_LONG = 60  # letters of a reason: a shorter one is given again, a longer one refers to where it stands
 
 
 class _Kind(click.Choice[str]):
@@ -120,13 +121,27 @@ def _suited(problem_file: str, every: bool) -> None:
         else:
             others.append((entry.name, reason))
     _section(f"solvers that run on {problem.name}", runs)
-    _section("solvers that do not", others)
+    _section("solvers that do not", _by_reason(others))
     if elsewhere:
         one = elsewhere == 1
         click.echo(
             f"{elsewhere} solver{'' if one else 's'} of other kinds of problems {'is' if one else 'are'} "
             "not shown; --all shows them"
         )
+
+
+def _by_reason(others: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """A reason that several solvers share is given once, and after it only refers to the first of them."""
+    first: dict[str, str] = {}
+    return [
+        (
+            name,
+            reason
+            if first.setdefault(reason, name) == name or len(reason) < _LONG
+            else f"as {first[reason]}",
+        )
+        for name, reason in others
+    ]
 
 
 def _of_problem(name: str) -> None:

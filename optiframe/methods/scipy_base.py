@@ -80,9 +80,11 @@ class Posed:
 
 
 def without_hessian(constraint: Any) -> Any:
-    """The constraint for methods that would warn that they do not use its second derivatives."""
+    """The constraint for methods that warn of second derivatives and fail at sparse rows."""
     if isinstance(constraint, LinearConstraint):
-        return constraint
+        rows = constraint.A
+        dense = rows.toarray() if hasattr(rows, "toarray") else rows
+        return LinearConstraint(dense, constraint.lb, constraint.ub)
     return NonlinearConstraint(constraint.fun, constraint.lb, constraint.ub, jac=constraint.jac)
 
 

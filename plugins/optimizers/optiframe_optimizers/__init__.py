@@ -51,6 +51,12 @@ def _collections() -> list[Description]:
             ".collections.libsvm:LibsvmProblem",
             "One of them, by file and model",
         ),
+        Description(
+            "data set",
+            "synthetic.linear-program",
+            ".collections.linear_programs:LinearProgram",
+            "Random linear programs with a known answer",
+        ),
     ]
 
 

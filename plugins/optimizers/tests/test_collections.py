@@ -179,3 +179,12 @@ def test_evaluations_are_those_of_s2mpj_bit_for_bit(monkeypatch: pytest.MonkeyPa
             patch.setattr(s2mpj, "_DENSE", -1)
             plain = CutestObjective(instance=name)
             assert found == [plain.value(x), *plain.gradient(x), *plain.hessian(x).ravel()]
+
+
+@pytest.mark.parametrize("solver", ["scipy.linprog", "primal-dual.pdhg", "cvxpy.highs"])
+def test_linear_programs_have_the_answer_they_are_made_around(solver: str) -> None:
+    made = optiframe.problem(dataset={"name": "synthetic.linear-program", "rows": 10, "variables": 20})
+    result = optiframe.solve(made, solver, progress=False)
+    assert made.violation(result.solution) <= 1e-6
+    assert np.count_nonzero(np.abs(result.solution) > 1e-4) == 5
+    assert result.objective == pytest.approx(optiframe.solve(made, "cvxpy").objective, rel=1e-5)

@@ -71,7 +71,9 @@ ELSEWHERE = {"nevergrad": nevergrad.Nevergrad(), "optax": optax.Optax(rate=0.05)
 for _library, _solver in ELSEWHERE.items():
     if find_spec(_library) is not None:
         globals()[f"Test{_library.title()}"] = type(
-            f"Test{_library.title()}", (OfAnEngine,), {"solver": _solver, "__doc__": type(_solver).__doc__}
+            f"Test{_library.title()}",
+            (OfAnEngine,),
+            {"solver": _solver, "seconds": 5.0, "__doc__": type(_solver).__doc__},
         )
 
 
@@ -207,6 +209,14 @@ def test_an_equation_reaches_the_engines_that_take_one() -> None:
         assert of.solve(line, name, progress=False).objective == pytest.approx(exact.objective, abs=1e-6)
     with pytest.raises(Unsuited, match="has equations, and the method takes inequalities only"):
         of.solve(line, "nlopt.mma")
+
+
+@pytest.mark.parametrize("name", ["cobyqa", "scipy.cobyqa", "nlopt.cobyla", "nlopt.slsqp"])
+def test_sparse_rows_beside_a_fixed_entry_reach_an_engine(name: str) -> None:
+    problem = of.problem(dataset={"name": "cutest.problem", "instance": "HS35MOD"})
+    result = of.solve(problem, name, progress=False)
+    assert result.objective == pytest.approx(0.25, abs=1e-6)
+    assert result.violation <= 1e-9
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 from scipy.optimize import OptimizeResult
 
-from optiframe.methods.scipy_base import MANY, Posed, fixed_entries, steps, unsuited, without_hessian
+from optiframe.methods.scipy_base import MANY, Posed, steps, unsuited, without_hessian
 from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
@@ -38,7 +38,7 @@ class Cobyqa(Solver[Minimize, Array, None]):
     radius: PositiveFloat = Field(default=1.0, description="first radius of the trust region")
 
     def unsuited(self, problem: Minimize) -> str | None:
-        return unsuited(problem, "constraints") or _fixed_beside_rows(problem) or absent(self)
+        return unsuited(problem, "constraints") or absent(self)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         minimize = library("cobyqa").minimize
@@ -74,9 +74,3 @@ class Cobyqa(Solver[Minimize, Array, None]):
             return (Status.ITERATION_LIMIT if used_up else Status.STALLED), f"COBYQA: {said}"
 
         return iterates_from_callback(work, name=self.name)
-
-
-def _fixed_beside_rows(problem: Minimize) -> str | None:
-    """COBYQA 1.1.4 raises where bounds fix an entry and there are further constraints."""
-    told = problem.over.as_scipy(problem.function.shape)
-    return fixed_entries(problem) if told is not None and told.others else None

@@ -23,16 +23,15 @@ _LARGEST = 2**31 - 1  # a budget, for methods that plan ahead
 class Nevergrad(Solver[Minimize, Array, None]):
     """A method of nevergrad by its name there: values only, in a box or without bounds.
 
-    An iteration is one evaluation. Methods that spread their points over the budget see that of the
-    evaluations, else that of the iterations. NGOpt and others that fit models raise a TypeError where
-    nevergrad 1.0.12 meets NumPy 2.4.
+    An iteration is one evaluation. Many of its methods ignore a start, so none is taken. Methods that
+    spread their points over the budget see that of the evaluations, else that of the iterations. NGOpt and
+    others that fit models raise a TypeError where nevergrad 1.0.12 meets NumPy 2.4.
     """
 
     name = "nevergrad"
     solves = Minimize
     requires = ("nevergrad",)
     uses = ()
-    accepts_start = True
     residual_meaning = "not computed: its methods go on until the budget ends them"
     reference = (
         "Bennet, Doerr, Moreau, Rapin, Teytaud and Teytaud 2021, Nevergrad: black-box optimization platform"

@@ -25,7 +25,8 @@ def unsuited(
     if getattr(function, "l2", 0.0):
         return "the objective has an l2 term of its own; give it as regularizer.elastic-net"
     if len(plus) != 1 or not isinstance(plus[0], terms):
-        named = " or ".join(term.name.removeprefix("regularizer.") for term in terms)
+        *others, last = (term.name.removeprefix("regularizer.") for term in terms)
+        named = f"{', '.join(others)} or {last}" if others else last
         return f"it takes one regularizer: {named}"
     if isinstance(problem.over, WholeSpace):
         return None
