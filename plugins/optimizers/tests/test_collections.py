@@ -183,7 +183,8 @@ def test_evaluations_are_those_of_s2mpj_bit_for_bit(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("solver", ["scipy.linprog", "primal-dual.pdhg", "cvxpy.highs"])
 def test_linear_programs_have_the_answer_they_are_made_around(solver: str) -> None:
-    made = optiframe.problem(dataset={"name": "synthetic.linear-program", "rows": 10, "variables": 20})
+    small = {"rows": 10, "variables": 20, "density": 1.0}
+    made = optiframe.problem(dataset={"name": "synthetic.linear-program", **small})
     result = optiframe.solve(made, solver, progress=False)
     assert made.violation(result.solution) <= 1e-6
     assert np.count_nonzero(np.abs(result.solution) > 1e-4) == 5

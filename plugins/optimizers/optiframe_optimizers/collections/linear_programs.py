@@ -16,7 +16,7 @@ from optiframe.problems.sets.vector_sets import NonNegative
 
 
 class LinearProgram(DataSet):
-    """Minimize c'x over x >= 0 and A x <= b, made around an answer that is known to be the only one.
+    """Minimize c'x over x >= 0 and A x <= b, made around an answer: the only one where A is not too sparse.
 
     A is sparse and Gaussian. Half as many entries of the answer as there are rows are positive, and as many
     rows are tight there: the costs follow from prices of the tight rows, so that both answers fit together.
