@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -189,3 +192,23 @@ def test_linear_programs_have_the_answer_they_are_made_around(solver: str) -> No
     assert made.violation(result.solution) <= 1e-6
     assert np.count_nonzero(np.abs(result.solution) > 1e-4) == 5
     assert result.objective == pytest.approx(optiframe.solve(made, "cvxpy").objective, rel=1e-5)
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "general"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "cells"),
+    [("derivative_free", 1000), ("smooth", 480), ("sparse", 30), ("linear", 10)],
+)
+def test_the_comparison_files_of_the_docs_can_be_planned(
+    file: str, cells: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPTIFRAME_DATA", str(tmp_path))
+    for name in ("a9a", "w5a"):
+        written(tmp_path, name)
+    command = [sys.executable, "-m", "optiframe", "compare", str(EXAMPLES / f"{file}.toml"), "--dry-run"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert f"cells   {cells}" in found.stdout.replace(",", "")
