@@ -113,6 +113,33 @@ def optiframe_plugin() -> list[Description]:
         Description(
             "constraint set", "spectral-ball", _M + "SpectralBall", "Largest singular value at most a radius"
         ),
+        Description(
+            "constraint set",
+            "nuclear-ball",
+            _M + "NuclearBall",
+            "Matrices whose singular values sum to at most a radius",
+        ),
+        Description(
+            "constraint set", "matrix-rank", _M + "MatrixRank", "Matrices of at most a given rank, as arrays"
+        ),
+        Description(
+            "constraint set",
+            "birkhoff",
+            _M + "Birkhoff",
+            "Doubly stochastic matrices: rows and columns sum to one",
+        ),
+        Description(
+            "constraint set",
+            "product",
+            _S + "product:Product",
+            "Blocks of a vector, each in a set of its own",
+        ),
+        Description(
+            "constraint set",
+            "nonlinear",
+            _S + "nonlinear:Nonlinear",
+            "A function of yours between bounds",
+        ),
         Description("part", "regularizer.l1", _R + "L1", "Sum of absolute values (Lasso)"),
         Description("part", "regularizer.squared-l2", _R + "SquaredL2", "Half the squared norm (ridge)"),
         Description("part", "regularizer.elastic-net", _R + "ElasticNet", "Mixture of l1 and squared-l2"),

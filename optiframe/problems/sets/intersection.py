@@ -26,7 +26,8 @@ _ACCURATE = 1e-8  # relative violation beyond which its answer is not believed
 _one = named("constraint set")
 
 
-def _members(value: Any) -> Any:
+def as_members(value: Any) -> Any:
+    """Each of a list of sets from its name, its table or itself."""
     return tuple(_one(each) for each in value) if isinstance(value, list | tuple) else value
 
 
@@ -55,7 +56,7 @@ class Intersection(ConstraintSet):
 
     sets: Annotated[
         tuple[ConstraintSet, ...],
-        BeforeValidator(_members),
+        BeforeValidator(as_members),
         PlainSerializer(
             lambda sets: [{"name": each.name, **each.model_dump(by_alias=True)} for each in sets]
         ),

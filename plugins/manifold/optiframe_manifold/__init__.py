@@ -13,7 +13,6 @@ from optiframe.lazy import exports
 if TYPE_CHECKING:
     from optiframe_manifold.estimator import CollaborativeRanker as CollaborativeRanker
     from optiframe_manifold.low_rank import LowRank as LowRank
-    from optiframe_manifold.low_rank import NuclearBall as NuclearBall
     from optiframe_manifold.low_rank import Rank as Rank
     from optiframe_manifold.objective.btl import BtlObjective as BtlObjective
     from optiframe_manifold.plots.methods import plot_convergence as plot_convergence
@@ -32,7 +31,7 @@ __getattr__, _, __all__ = exports(
         "objective.btl": ("BtlObjective",),
         "trust.certificate": ("second_order",),
         "estimator": ("CollaborativeRanker",),
-        "low_rank": ("LowRank", "NuclearBall", "Rank"),
+        "low_rank": ("LowRank", "Rank"),
         "tools.next_pairs": ("suggest",),
         "plots.methods": ("plot_convergence", "plot_error", "plot_time"),
         "tools.rank_choice": ("choose_rank",),
@@ -139,12 +138,6 @@ def optiframe_plugin() -> list[Description]:
             "rank",
             ".low_rank:Rank",
             "Matrices of at most a given rank, as pairs of factors",
-        ),
-        Description(
-            "constraint set",
-            "nuclear-ball",
-            ".low_rank:NuclearBall",
-            "Matrices whose singular values sum to at most a radius",
         ),
         Description(
             "constraint set",

@@ -9,11 +9,10 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
-from optiframe.errors import InvalidInput, require
+from optiframe.errors import InvalidInput
 from optiframe.problems.sets.constraint_set import ConstraintSet
-from optiframe.problems.sets.vector_sets import L1Ball
 from optiframe.records.fields import Array
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
@@ -203,35 +202,6 @@ class Rank(ConstraintSet):
 
     def origin(self, shape: tuple[int, ...]) -> LowRank:
         return LowRank(np.zeros((self.rows, self.rank)), np.zeros((self.columns, self.rank)))
-
-
-class NuclearBall(ConstraintSet):
-    """Matrices whose singular values sum to at most a radius: the convex stand-in for low rank.
-
-    The projection is a full SVD and a projection of the singular values onto the l1 ball:
-    O(m n min(m, n)) time.
-    """
-
-    name = "nuclear-ball"
-    reference = "Dong et al., Eq. 7"
-
-    radius: PositiveFloat = Field(description="greatest sum of the singular values")
-
-    def check_shape(self, shape: tuple[int, ...]) -> None:
-        if len(shape) != 2:
-            raise InvalidInput(f"the nuclear norm is one of matrices, the point has shape {shape}")
-
-    def project(self, v: Array) -> Array:
-        if not finite(v):
-            raise InvalidInput("a matrix with entries that are not finite has no nearest one in the ball")
-        u, values, wt = np.linalg.svd(v, full_matrices=False)
-        kept = L1Ball(radius=self.radius).project(values)
-        # A point of the set stays bit for bit, so that its violation is 0.0.
-        return np.array(v, dtype=np.float64) if np.array_equal(kept, values) else (u * kept) @ wt
-
-    def as_cvxpy(self, x: Any) -> list[Any]:
-        cp = require("cvxpy", "reference")
-        return [cp.normNuc(x) <= self.radius]
 
 
 def leading(v: Any, rank: int) -> tuple[Array, Array, Array]:

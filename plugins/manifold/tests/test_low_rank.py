@@ -11,12 +11,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank, leading
+from optiframe_manifold.low_rank import LowRank, Rank, leading
 from optiframe_manifold.objective.completion import KnownEntries
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Projection, Unsuited
 from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.matrix_sets import NuclearBall
 
 sizes = st.tuples(st.integers(2, 9), st.integers(2, 9), st.integers(1, 4), st.integers(0, 2**32 - 1))
 

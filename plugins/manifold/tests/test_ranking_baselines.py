@@ -16,13 +16,14 @@ from optiframe_manifold.baselines.bfgd import BiFactoredGradientDescent, barrier
 from optiframe_manifold.baselines.convex import ConvexRelaxation
 from optiframe_manifold.baselines.nuclear import gap
 from optiframe_manifold.baselines.spg import SpectralProjectedGradient, spectral_projected_gradient
-from optiframe_manifold.low_rank import LowRank, NuclearBall
+from optiframe_manifold.low_rank import LowRank
 from optiframe_manifold.objective.btl import BtlObjective
 from optiframe_manifold.objective.dense_likelihood import DenseBtl
 from optiframe_manifold.problem import CollaborativeRanking
 
 import optiframe
 from optiframe import InvalidInput, NotConverged, Problem, Solver, Status, Unsuited, solve
+from optiframe.problems.sets.matrix_sets import NuclearBall
 from optiframe.records.fields import Array
 from optiframe.solving.budget import Budget
 from optiframe.testing import SolverContract, check_derivatives

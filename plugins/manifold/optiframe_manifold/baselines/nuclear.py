@@ -7,10 +7,11 @@ import math
 import numpy as np
 from pydantic import Field, PositiveFloat
 
+from optiframe.problems.sets.matrix_sets import NuclearBall
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Solver
 from optiframe_manifold.answer import Rankings
-from optiframe_manifold.low_rank import LowRank, NuclearBall, Rank
+from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.dense_likelihood import DenseBtl
 from optiframe_manifold.problem import CollaborativeRanking
 

@@ -1,0 +1,114 @@
+"""Constraints on functions of a point: lower <= c(x) <= upper, with derivatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from optiframe.errors import InvalidInput
+from optiframe.problems.objectives.residuals import FromResiduals, from_residuals
+from optiframe.problems.sets.constraint_set import ConstraintSet, ScipyConstraints
+from optiframe.records.fields import Accepts, Array, Bound, as_bound
+from optiframe.registry.user_modules import imported_function
+
+_CUBE_ROOT = float(np.finfo(np.float64).eps) ** (1 / 3)  # relative step of central differences
+
+
+def _as_function(value: Any) -> Any:
+    return imported_function(value) if isinstance(value, str) else value
+
+
+_Function = Annotated[
+    Callable[[Any], Any],
+    BeforeValidator(_as_function),
+    Accepts("function; in a file module:name, whose module comes by --import"),
+]
+
+
+class Nonlinear(ConstraintSet):
+    """Points at which a function of yours lies between bounds: lower <= c(x) <= upper.
+
+    The function takes a point and returns a vector. Its Jacobian is given (values by entries of the flattened
+    point), or comes from autograd, or from differences: two values for each entry. The set has no projection:
+    `scipy.trust-constr`, `scipy.slsqp` and `scipy.cobyla` take it. They begin at zeros unless a problem has
+    a start.
+
+    Raises
+    ------
+    InvalidInput
+        When no bound is given or no number lies between them; on use, when the function returns no vector.
+    """
+
+    name = "nonlinear"
+    convex = False
+
+    function: _Function = Field(description="of a point; returns a vector")
+    lower: Bound = Field(default_factory=lambda: as_bound(-np.inf), description="least values; default: none")
+    upper: Bound = Field(
+        default_factory=lambda: as_bound(np.inf), description="greatest values; default: none"
+    )
+    jacobian: _Function | None = Field(default=None, description="derivatives; default: derived")
+    derivatives: Literal["autograd", "differences"] = Field(
+        default="autograd", description="where derivatives come from that are not given"
+    )
+
+    @model_validator(mode="after")
+    def _bounds_something(self) -> Self:
+        if np.isinf(self.lower).all() and np.isinf(self.upper).all():
+            raise InvalidInput("give lower, upper or both: without a bound every point is in the set")
+        if np.any(self.lower > self.upper):
+            raise InvalidInput("no number lies between lower and upper")
+        return self
+
+    def violation(self, x: Array) -> float:
+        """The largest excess over a bound, relative to the bound where that is above 1 in size."""
+        values = _posed(self, np.shape(x)).residuals(x)
+        if not np.isfinite(values).all():
+            return math.inf
+        below = (self.lower - values) / np.where(
+            np.isfinite(self.lower), np.maximum(1, np.abs(self.lower)), 1
+        )
+        above = (values - self.upper) / np.where(
+            np.isfinite(self.upper), np.maximum(1, np.abs(self.upper)), 1
+        )
+        return max(0.0, float(np.max(np.maximum(below, above), initial=0.0)))
+
+    def inside(self, shape: tuple[int, ...]) -> Array:
+        """Zeros, which need not be in the set: nobody knows a point of it."""
+        return np.zeros(shape)
+
+    def as_scipy(self, shape: tuple[int, ...]) -> ScipyConstraints:
+        from scipy.optimize import NonlinearConstraint
+
+        posed = _posed(self, shape)
+
+        def values(x: Array) -> Array:
+            return posed.residuals(x.reshape(shape))
+
+        def slopes(x: Array) -> Array:
+            if self.derivatives == "differences" and self.jacobian is None:
+                return _differences(values, x)
+            return posed.jacobian(x.reshape(shape))
+
+        return ScipyConstraints(others=(NonlinearConstraint(values, self.lower, self.upper, jac=slopes),))
+
+
+@lru_cache(maxsize=8)
+def _posed(over: Nonlinear, shape: tuple[int, ...]) -> FromResiduals:
+    """The function at points of this shape, with its derivatives."""
+    return from_residuals(over.function, shape, over.jacobian)
+
+
+def _differences(values: Callable[[Array], Array], x: Array) -> Array:
+    columns = []
+    for at, here in enumerate(x):
+        step = _CUBE_ROOT * max(1.0, abs(float(here)))
+        ahead, behind = x.copy(), x.copy()
+        ahead[at], behind[at] = here + step, here - step
+        columns.append((values(ahead) - values(behind)) / (ahead[at] - behind[at]))
+    return np.stack(columns, axis=1)
