@@ -35,6 +35,7 @@ SAYS = {
     "labels_hostile.py": ("where copiers share one vote", "--draws 1"),
     "labels_reading.py": ("whole numbers, path over frame", "--labels 2000 --repeats 1"),
     "labels_streamed.py": ("answers of the first file in memory: equal", "--labels 20000"),
+    "lasso_speed.py": ("sparse, penalty 1/10, coordinate.lasso over skglm", "--share 0.05 --repeats 1"),
     "loop_overhead.py": ("target at most 5: ", "--iterates 2000"),
     "manifold_accuracy.py": ("random starts", ""),
     "manifold_large.py": ("beyond the data", ""),

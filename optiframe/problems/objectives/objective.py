@@ -198,6 +198,8 @@ class FromFunction(Objective):
         return self._number(self.function(x))
 
     def _number(self, value: Any) -> float:
+        if isinstance(value, float):  # NumPy's, too; asking arrays takes a microsecond
+            return float(value)
         number = np.asarray(value)
         if number.shape != () or number.dtype.kind not in "fiu":
             got = f"an array of shape {number.shape}" if number.shape else type(value).__name__
