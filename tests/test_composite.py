@@ -298,3 +298,11 @@ def test_groups_may_have_any_numbers() -> None:
     point = np.array([3.0, 2.0, 4.0])
     assert odd.value(point) == plain.value(point) == pytest.approx(7.0)
     np.testing.assert_array_equal(odd.prox(point, 0.5), plain.prox(point, 0.5))
+
+
+@pytest.mark.parametrize("solver", ["gradient.projected", "gradient.proximal"])
+def test_a_gradient_that_is_not_finite_ends_diverged(solver: str) -> None:
+    wrong = of.from_function(lambda x: float(x @ x), 2, gradient=lambda x: x * np.nan)
+    with pytest.warns(of.NotConverged, match="the gradient is not finite where the solver is"):
+        result = of.solve(Minimize(wrong, start=[1.0, 1.0]), solver, progress=False)
+    assert result.status == "diverged"

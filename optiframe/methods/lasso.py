@@ -49,7 +49,7 @@ class WorkingSetLasso(Solver[Composite, Array, None]):
 
     def unsuited(self, problem: Composite) -> str | None:
         if type(problem.function) is not LeastSquares:
-            return f"the objective must be 'least-squares', and is {problem.function.name!r}"
+            return "the objective must be 'least-squares'"
         if not isinstance(problem.over, WholeSpace):
             return f"it takes no constraints, and the set is {problem.over.name!r}"
         others = problem.proximal.others

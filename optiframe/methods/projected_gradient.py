@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from optiframe.methods.smooth_part import NO_STEP, TINY, Composed, first_point
+from optiframe.methods.smooth_part import TINY, Composed, first_point, no_step
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
@@ -50,7 +50,7 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
         while True:
             while True:
                 if step < TINY:
-                    return Status.STALLED, NO_STEP
+                    return no_step(slope)
                 ahead = composed.prox(x - step * slope, step)
                 move = ahead - x
                 square = float(np.vdot(move, move))

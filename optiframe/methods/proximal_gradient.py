@@ -7,7 +7,7 @@ import math
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from optiframe.methods.smooth_part import NO_STEP, TINY, Composed, first_point
+from optiframe.methods.smooth_part import TINY, Composed, first_point, no_step
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
@@ -60,7 +60,7 @@ class ProximalGradient(Solver[Composite, Array, None]):
             before, step = step, step * _GROWTH
             while True:
                 if step < TINY:
-                    return Status.STALLED, NO_STEP
+                    return no_step(slope)
                 ahead = composed.prox(y - step * slope, step)
                 move = ahead - y
                 if composed.keeps_bound(ahead, value, slope, move, step):

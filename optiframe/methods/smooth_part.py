@@ -10,6 +10,7 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
+from optiframe.solving.result import Status
 from optiframe.solving.solver import Run
 
 _ROUNDING = 1e-13  # relative: values of the objective that differ by less are the same but for rounding
@@ -17,6 +18,13 @@ TINY = 1e-200
 """Steps shorter than this do not come from a curvature: no step of any length is good."""
 NO_STEP = "no step along the gradient lowers the objective: its value and its gradient may not agree"
 _TRIAL = 1e-4  # length of the move, relative to the point, along which the curvature is tried
+
+
+def no_step(slope: Array) -> tuple[Status, str]:
+    """The end where no step of any length is good."""
+    if not np.isfinite(slope).all():
+        return Status.DIVERGED, "the gradient is not finite where the solver is"
+    return Status.STALLED, NO_STEP
 
 
 class Composed:

@@ -82,8 +82,8 @@ def _usable(name: str, problem: Problem[Any]) -> Solver[Any, Any, Any] | None:
 
 
 def _why(problem: Problem[Any]) -> str:
-    """Why the solver recommended first does not take the problem; nothing where that is not known."""
-    for name, _ in problem.recommended()[:1]:
+    """Why the solver recommended last, which takes most, does not take it; nothing where nobody knows."""
+    for name, _ in problem.recommended()[-1:]:
         with suppress(Exception):
             return f"; {name}: {why_unsuited(problem, registry().get('solver', name)())}"
     return ""

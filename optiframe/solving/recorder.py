@@ -79,7 +79,9 @@ class Recorder:
         # The objective of an answer that is proved best may be beyond float64.
         overflown = math.isinf(evaluated.objective) and iterate.residual != 0
         if overflown or lost_value or _not_finite(solution):
-            return "the answer or its objective is no longer finite"
+            first = before is None and not _not_finite(solution)
+            where = ", already at the first point: give a start where it is" if first else ""
+            return f"the answer or its objective is no longer finite{where}"
         return "the objective is nan; check its function and its data" if evaluated.lacks_objective else ""
 
     def has(self, iteration: int) -> bool:
