@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from hypothesis.extra import numpy as hnp
 
 import optiframe as of
 from optiframe import Composite, InvalidInput, Minimize, Regularizer, Unsuited
+from optiframe.files.plain import plain
+from optiframe.files.toml_writer import as_toml
 from optiframe.methods.projected_gradient import ProjectedGradient
 from optiframe.methods.proximal_gradient import ProximalGradient
 from optiframe.problems.objectives.losses import LeastSquares, Logistic
@@ -306,3 +310,30 @@ def test_a_gradient_that_is_not_finite_ends_diverged(solver: str) -> None:
     with pytest.warns(of.NotConverged, match="the gradient is not finite where the solver is"):
         result = of.solve(Minimize(wrong, start=[1.0, 1.0]), solver, progress=False)
     assert result.status == "diverged"
+
+
+FIT = {"name": "least-squares", "matrix": [[1.0, 0.0], [0.5, 2.0]], "target": [1.0, 2.0]}
+BLOCKS = {"name": "product", "sizes": [1, 1], "sets": ["non-negative", {"name": "box", "upper": 0.5}]}
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Composite(FIT, over=[{"name": "box", "upper": 1.0}, BLOCKS], plus=[{"name": "l1", "weight": 0.1}]),
+        Minimize({"name": "sum", "terms": [FIT, {"name": "linear", "cost": [1.0, 2.0]}]}, over="simplex"),
+        of.Projection([1.0, 2.0], onto=BLOCKS),
+    ],
+    ids=lambda each: each.name,
+)
+def test_a_problem_of_named_parts_goes_through_toml_and_back(problem: Any) -> None:
+    given = plain(problem.model_dump(by_alias=True))
+    text = as_toml({"name": problem.name, **without_nothing(given)})
+    table = tomllib.loads(text)
+    assert of.problem(table.pop("name"), **table) == problem
+
+
+def without_nothing(value: Any) -> Any:
+    """Tables without the keys that have no value, for which TOML has no word."""
+    if isinstance(value, dict):
+        return {key: without_nothing(each) for key, each in value.items() if each is not None}
+    return [without_nothing(each) for each in value] if isinstance(value, list) else value

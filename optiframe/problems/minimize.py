@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, ValidationInfo, model_validator
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.duality import duality_gap
 from optiframe.problems.objectives.objective import Objective
-from optiframe.problems.points import check_point, named
+from optiframe.problems.points import check_point, named, table
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.problems.regularizers.proximal import Proximal
 from optiframe.problems.regularizers.regularizer import Regularizer, Terms
@@ -46,11 +46,13 @@ class Composite(Problem[Any]):
     function: Annotated[
         Objective,
         BeforeValidator(named("objective")),
+        PlainSerializer(table),
         Accepts("an objective by name with its parameters, [problem.objective]"),
     ] = Field(alias="objective", description="what to minimize")
     over: Annotated[
         ConstraintSet,
         BeforeValidator(named("constraint set")),
+        PlainSerializer(table),
         Accepts("a constraint set by name with its parameters, [problem.over]"),
     ] = Field(default_factory=WholeSpace, description="where the answer may lie; default: anywhere")
     plus: Terms = Field(default=(), description="regularizers added to the objective; default: none")

@@ -28,6 +28,11 @@ def named(kind: str) -> Callable[[Any], Any]:
     return built
 
 
+def table(part: Any) -> dict[str, Any]:
+    """What a person writes for an objective or set: its name and its parameters."""
+    return {"name": part.name, **part.model_dump(by_alias=True)}
+
+
 def check_point(point: Any, kind: Any, shape: tuple[int, ...]) -> None:
     """Raise `InvalidInput` unless `point` is one of this type and shape."""
     if not isinstance(point, kind):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import require
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import SquaredDistance
-from optiframe.problems.points import check_point, named
+from optiframe.problems.points import check_point, named, table
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, AnyArray, Array
@@ -26,6 +26,7 @@ class Projection(Problem[Any]):
     onto: Annotated[
         ConstraintSet,
         BeforeValidator(named("constraint set")),
+        PlainSerializer(table),
         Accepts("a constraint set by name with its parameters, [problem.onto]"),
     ] = Field(description="the set to project onto")
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.problems.objectives.objective import Objective, Quadratic
-from optiframe.problems.points import named
+from optiframe.problems.points import named, table
 from optiframe.records.fields import Accepts, Array, Vector
 
 _one = named("objective")
@@ -38,9 +38,7 @@ class Sum(Objective):
     terms: Annotated[
         tuple[Objective, ...],
         BeforeValidator(_each),
-        PlainSerializer(
-            lambda terms: [{"name": each.name, **each.model_dump(by_alias=True)} for each in terms]
-        ),
+        PlainSerializer(lambda terms: [table(each) for each in terms]),
         Accepts("a list of objectives, each by name with its parameters"),
     ] = Field(description="the objectives")
     weights: Vector | None = Field(default=None, description="one for each term; default: all 1")

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import InvalidInput, Unsuited
-from optiframe.problems.points import named
+from optiframe.problems.points import named, table
 from optiframe.problems.sets.constraint_set import ConstraintSet, LinearForm, ScipyConstraints, stacked
 from optiframe.problems.sets.linear_sets import is_feasible, onto_bounded_row, onto_polyhedron
 from optiframe.records.fields import Accepts, Array
@@ -57,9 +57,7 @@ class Intersection(ConstraintSet):
     sets: Annotated[
         tuple[ConstraintSet, ...],
         BeforeValidator(as_members),
-        PlainSerializer(
-            lambda sets: [{"name": each.name, **each.model_dump(by_alias=True)} for each in sets]
-        ),
+        PlainSerializer(lambda sets: [table(each) for each in sets]),
         Accepts("a list of sets, each by name with its parameters"),
     ] = Field(description="the sets")
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from pydantic import BeforeValidator, Field, PlainSerializer, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
+from optiframe.problems.points import table
 from optiframe.problems.sets.constraint_set import ConstraintSet, LinearForm, ScipyConstraints
 from optiframe.problems.sets.intersection import as_members
 from optiframe.records.fields import Accepts, Array
@@ -32,9 +33,7 @@ class Product(ConstraintSet):
     sets: Annotated[
         tuple[ConstraintSet, ...],
         BeforeValidator(as_members),
-        PlainSerializer(
-            lambda sets: [{"name": each.name, **each.model_dump(by_alias=True)} for each in sets]
-        ),
+        PlainSerializer(lambda sets: [table(each) for each in sets]),
         Accepts("a list of sets, each by name with its parameters"),
     ] = Field(description="the sets, one for each block")
     sizes: Annotated[
