@@ -149,25 +149,48 @@ private:
     interrupt::Pace pace;
 };
 
+// With fewer places in all than rows and columns, a dummy column for each row that is to stay without, and the other
+// way round: a dummy is worth as much as anything, so that all of them are taken.
+std::vector<double> with_dummies(std::span<const double> worth, i64 rows, i64 columns, i64 total, double dummy) {
+    const i64 side = rows + columns - total;
+    std::vector<double> found(side * side);
+    for (i64 i = 0; i < rows; ++i) {
+        std::copy_n(worth.begin() + i * columns, columns, found.begin() + i * side);
+        std::fill_n(found.begin() + i * side + columns, side - columns, dummy);
+    }
+    for (i64 i = rows; i < side; ++i) std::fill_n(found.begin() + i * side, columns, dummy);
+    return found;
+}
+
 } // namespace
 
-void assign(const Layout& layout, const Elements& all, Prices& prices, Effort& effort) {
-    const i64 rows = layout.rows() - 1, columns = layout.columns() - 1;
-    const bool turned = rows > columns;
-    std::vector<double> transposed;
+void assign(const Layout& layout, const Elements& all, double limit, Prices& prices, Effort& effort) {
+    const i64 rows = layout.rows() - 1, columns = layout.columns() - 1, total = layout.total;
+    const bool limited = total < std::min(rows, columns), turned = !limited && rows > columns;
+    std::vector<double> made;
+    if (limited) made = with_dummies(all.whole, rows, columns, total, limit);
     if (turned) {
-        transposed.resize(all.whole.size());
+        made.resize(all.whole.size());
         for (i64 i = 0; i < rows; ++i)
-            for (i64 j = 0; j < columns; ++j) transposed[j * rows + i] = all.whole[i * columns + j];
+            for (i64 j = 0; j < columns; ++j) made[j * rows + i] = all.whole[i * columns + j];
     }
-    Matrix matrix(turned ? transposed : all.whole, turned ? columns : rows, turned ? rows : columns);
+    const i64 side = rows + columns - total;
+    Matrix matrix(made.empty() ? all.whole : made, limited ? side : turned ? columns : rows,
+                  limited ? side : turned ? rows : columns);
     matrix.solve(effort);
-    std::ranges::copy(turned ? matrix.w : matrix.u, prices.u.begin());
-    std::ranges::copy(turned ? matrix.u : matrix.w, prices.w.begin());
+    std::copy_n((turned ? matrix.w : matrix.u).begin(), rows, prices.u.begin());
+    std::copy_n((turned ? matrix.u : matrix.w).begin(), columns, prices.w.begin());
+    prices.y0 = 0.0;
+    if (limited) { // what a row or a column costs beyond a dummy
+        const double row = limit - matrix.w[columns], column = limit - matrix.u[rows];
+        for (i64 i = 0; i < rows; ++i) prices.u[i] -= row;
+        for (i64 j = 0; j < columns; ++j) prices.w[j] -= column;
+        prices.y0 = row + column;
+    }
     std::ranges::fill(all.state, 0);
-    for (i64 i = 0; i < matrix.rows; ++i) {
+    for (i64 i = 0; i < (limited ? rows : matrix.rows); ++i) {
         const i64 j = matrix.column[i];
-        if (j < 0) continue;
+        if (j < 0 || (limited && j >= columns)) continue;
         const i64 k = turned ? j * columns + i : i * columns + j;
         all.state[k] = all.whole[k] > 0;
     }

@@ -1,4 +1,5 @@
-// Bounds of 1 on every row and column of a full matrix: the assignment problem, on a dense matrix.
+// Bounds of 1 on every row and column of a full matrix: the assignment problem, whole or of so many, on a dense
+// matrix.
 #pragma once
 
 #include "candidates.hpp"
@@ -7,8 +8,9 @@
 namespace optiframe::tvcs {
 
 // The support of greatest worth and its prices (Jonker, Volgenant 1987: augmenting row reduction, then shortest
-// augmenting paths). O(rows * elements) time at worst, and 8 bytes an element where there are more rows than columns.
-// Needs `Layout::assignment`.
-void assign(const Layout& layout, const Elements& all, Prices& prices, Effort& effort);
+// augmenting paths). Where the total binds, dummies take the rows and columns that stay without (Dell'Amico, Martello
+// 1997). O(rows * elements) time at worst, and 8 bytes an element, or up to 18 with dummies. Needs
+// `Layout::assignment`.
+void assign(const Layout& layout, const Elements& all, double limit, Prices& prices, Effort& effort);
 
 } // namespace optiframe::tvcs

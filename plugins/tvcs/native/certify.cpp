@@ -37,9 +37,7 @@ OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* colum
 
 i64 work_for(std::size_t elements) { return 20 * static_cast<i64>(elements) + 50'000; }
 
-bool worth_carrying(const Flow& flow, std::size_t elements) {
-    return flow.units() * flow.nodes() <= 10 * static_cast<i64>(elements) + 50'000;
-}
+bool worth_carrying(const Flow& flow, i64 work) { return flow.units() * flow.nodes() <= work / 2 + 25'000; }
 
 i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     i64 found = 0, held = 0;
@@ -77,7 +75,7 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, i64 work, 
     flow.start(counts);
     improve({list.view(), list.worth, list.chosen, found.sure}, prices, counts, flow);
     effort.units = flow.units();
-    if (!worth_carrying(flow, all.whole.size())) {
+    if (!worth_carrying(flow, work_for(all.whole.size()))) {
         flow.read_prices(limit, prices);
         return false;
     }

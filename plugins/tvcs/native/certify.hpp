@@ -13,8 +13,8 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices);
 // Arcs that a repair may look at.
 i64 work_for(std::size_t elements);
 
-// Whether a repair is likely to do with that: a search that comes by the source or the sink looks at all groups.
-bool worth_carrying(const Flow& flow, std::size_t elements);
+// Whether a repair is likely to do with so much: a search that comes by the source or the sink looks at all groups.
+bool worth_carrying(const Flow& flow, i64 work);
 
 // Repairs the list, prices all elements, and goes on with what was wrong. Fills the prices and the state of each
 // element; false where it takes too much work, or is not to be tried.

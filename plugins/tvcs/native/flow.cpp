@@ -75,6 +75,7 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
     std::vector<i32> touched;
     using Entry = std::pair<double, i32>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
+    std::vector<Entry> level; // as near as the last one: no heap is needed for these, and they are many
     i64 work = 0;
     const auto ended = [&](Carried how) {
         effort.arcs += work;
@@ -96,9 +97,9 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
             }
         double limit = inf; // of the lacks reached so far; what is not nearer is of no use
         i64 end = -1, wanted = together ? (flow.units() + 1) / 2 : 1;
-        while (!heap.empty()) {
-            const auto [d, v] = heap.top();
-            heap.pop();
+        while (!level.empty() || !heap.empty()) {
+            const auto [d, v] = level.empty() ? heap.top() : level.back();
+            level.empty() ? heap.pop() : level.pop_back();
             if (reached[v].done) continue;
             reached[v].done = true;
             if (flow.excess[v] < 0) {
@@ -118,7 +119,10 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
                     const double distance = d + length;
                     if (reached[u].distance == inf) touched.push_back(static_cast<i32>(u));
                     reached[u] = {distance, v, static_cast<i32>(k), false};
-                    heap.emplace(distance, static_cast<i32>(u));
+                    if (distance == d)
+                        level.emplace_back(distance, static_cast<i32>(u));
+                    else
+                        heap.emplace(distance, static_cast<i32>(u));
                     if (flow.excess[u] < 0 && !together) limit = distance;
                     return false;
                 });
@@ -141,6 +145,7 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
         }
         for (const i32 each : touched) reached[each] = {};
         touched.clear();
+        level.clear();
         heap = {};
         if (end < 0) return ended(Carried::no_path);
         if (together) break;

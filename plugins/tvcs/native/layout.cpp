@@ -88,7 +88,7 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
 
 bool Layout::is_assignment() const {
     const i64 across = columns() - 1, down = rows() - 1;
-    if (elements() == 0 || elements() != down * across || total < std::min(down, across)) return false;
+    if (elements() == 0 || elements() != down * across || 2 * total < std::min(down, across)) return false;
     for (i64 i = 0; i < down; ++i)
         if (row_bounds[i] != 1 || first[i] != i * across) return false;
     for (i64 j = 0; j < across; ++j)

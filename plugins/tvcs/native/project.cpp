@@ -20,7 +20,8 @@ namespace {
 
 constexpr i64 few = 3000;      // elements up to which all are one list,
 constexpr double tiny = 10.0;  // and elements a group: smoothing says little there, and candidates are nearly all
-constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone
+constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone, and cost
+constexpr i64 patience = 20;   // scaling has many digits to go through, so that a repair may take so much longer
 constexpr i64 several = 20'000; // up to so many, steps on all elements take less time than lists of samples
 // Elements a group on the ramp, step by step: for one list, where more steps save fewer paths than they cost,
 // and for candidates next to the thresholds.
@@ -75,7 +76,7 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.rounds = 1;
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
     const i64 budget = small ? std::numeric_limits<i64>::max() / 2 : work;
-    const bool carried = (small || worth_carrying(flow, worth.size())) &&
+    const bool carried = (small || worth_carrying(flow, work)) &&
                          carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);
     return carried && failures(all, bounds, prices) == 0;
@@ -179,7 +180,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     const bool one_list = layout.elements() <= few || has_tiny_groups(all) || are_far_apart(whole, positive);
     const bool one = common == units.limit; // worth for all
     std::optional<int> ties;
-    if (one_list || one)
+    if (one_list || one || layout.assignment)
         ties = add_ties(point.values, point.squared, layout.order, units.unit, common,
                         layout.rows() + layout.columns() + 2, whole);
     if (ties) units.limit += common;
@@ -189,7 +190,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     if (warm) read_start(start, units, prices);
     bool proved = false;
     if (!forced && layout.assignment) {
-        assign(layout, all, prices, report.effort);
+        assign(layout, all, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && has_few_groups(layout)) {
         if (!warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, widths, prices);
@@ -197,8 +198,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         solve_few_groups(layout, all, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && one_list) {
-        // Few groups of worths far apart: cost scaling takes more than long repairs.
-        const i64 work = (has_tiny_groups(all) ? 1 : 4) * work_for(whole.size());
+        const i64 work = (has_tiny_groups(all) && !are_far_apart(whole, positive) ? 1 : patience) * work_for(whole.size());
         proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = !warm && (alike || layout.elements() <= several);

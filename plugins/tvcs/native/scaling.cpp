@@ -11,7 +11,7 @@ namespace optiframe::tvcs {
 namespace {
 
 constexpr i64 factor = 8;        // between the widths of two phases
-constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
+constexpr i64 looks_to_fit = 2;  // looks at arcs, times all arcs, before potentials are given up
 constexpr i64 looks_a_rise = 6;  // looks at arcs, times all arcs, between two updates of all potentials
 
 // Each link twice, at its tail and at its head, node by node.
@@ -163,10 +163,32 @@ private:
             looks += first[v + 1] - first[v];
             if (best == std::numeric_limits<i64>::min()) break; // found out by the next update
             potential[v] = best - width;
+            if (looks > crowded + 16 * (first[v + 1] - first[v])) {
+                looks += give_away(v, width);
+                break;
+            }
         }
         effort.arcs += looks;
         pace.after(looks);
         return looks;
+    }
+
+    // Pushes what a node has too much of by the best of its arcs with room, all in one pass: where many units are to
+    // go, a look at all arcs for each of them would take too long.
+    i64 give_away(i64 v, i64 width) {
+        ways.clear();
+        for (i64 k = first[v]; k < first[v + 1]; ++k)
+            if (half[k].room > 0) ways.emplace_back(potential[half[k].head] - half[k].cost, k);
+        std::ranges::make_heap(ways);
+        for (; excess[v] > 0 && !ways.empty(); ways.pop_back()) {
+            std::ranges::pop_heap(ways);
+            const auto [through, k] = ways.back();
+            if (through <= potential[v]) potential[v] = through - width;
+            push(v, k, std::min<i64>(excess[v], half[k].room));
+            if (excess[half[k].head] > 0) enqueue(half[k].head);
+        }
+        at[v] = first[v];
+        return first[v + 1] - first[v];
     }
 
     // Lowers potentials by distances to the nearest lack in whole widths, so that excess finds its way; false
@@ -215,6 +237,7 @@ private:
     }
 
     static constexpr i64 far = std::numeric_limits<i64>::max();
+    static constexpr i64 crowded = 500; // looks for a node before all its arcs are sorted
     static constexpr i64 farthest = 4096; // widths: beyond, potentials fall one by one
 
     std::span<Link> links;
@@ -227,6 +250,7 @@ private:
     std::vector<i32> queue;
     std::vector<u8> queued, done;
     std::vector<i64> distance;
+    std::vector<std::pair<i64, i64>> ways; // from a node: the potential that a half leads to, and the half
     std::vector<std::vector<i32>> lists; // of nodes at each distance
     interrupt::Pace pace;
 };

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -106,16 +108,28 @@ shapes = st.tuples(
 )
 
 
-@given(shape=shapes, seed=st.integers(0, 10**6))
+@given(shape=shapes, share=st.sampled_from([0.4, 0.6, 0.9, 1.0]), seed=st.integers(0, 10**6))
 def test_matrices_with_bounds_of_one_get_the_same_support_by_every_path(
-    shape: tuple[int, int, str], seed: int
+    shape: tuple[int, int, str], share: float, seed: int
 ) -> None:
     rows, columns, kind = shape
-    plan = ThreeView.of_matrix((rows, columns), per_row=1, per_column=1).plan
+    total = math.ceil(share * min(rows, columns))
+    plan = ThreeView.of_matrix((rows, columns), total, per_row=1, per_column=1).plan
     worths = worths_of(np.random.default_rng(seed), kind, rows * columns)
     found = [solve(path, plan, worths) for path in PATHS]
     assert all(each.certificate.holds for each in found)
     assert all(np.array_equal(each.support, found[0].support) for each in found)
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
+@pytest.mark.parametrize("worths", ["gaussian", "1 to 9", "product down", "wide"])
+def test_a_part_of_an_assignment_needs_no_fallback_and_no_candidates(worths: str) -> None:
+    instance = adversarial_instance(("square", worths, "1"), 900, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    assert plan.solve(instance.v, squared=True).certificate.holds
+    assert plan.effort is not None
+    assert (plan.effort.fallback, plan.effort.candidates) == (False, 0)
+    assert 0 < plan.effort.paths < 60
 
 
 @given(
