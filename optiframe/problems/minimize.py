@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, ValidationInfo, model_validator
 
 from optiframe.errors import InvalidInput, require
+from optiframe.findings import Finding
 from optiframe.problems.duality import duality_gap
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.points import check_point, named, table
@@ -180,6 +181,9 @@ class Minimize(Composite):
 
     def formulate(self) -> None:
         return None
+
+    def diagnose(self, solution: Any) -> tuple[Finding, ...]:
+        return self.over.diagnose(self.function, solution)
 
     def recommended(self) -> Sequence[tuple[str, str]]:
         nonlinear = not self.function.offers(Objective.quadratic)

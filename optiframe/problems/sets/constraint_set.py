@@ -16,11 +16,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.errors import Unsuited, require
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.records.record import Record
 
 if TYPE_CHECKING:
     from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+
+    from optiframe.problems.objectives.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,13 @@ class ConstraintSet(Record):
 
     def recommended(self, problem: str) -> Sequence[tuple[str, str]]:
         """Names of solvers for `problem` ("minimize" or "projection") over this set, as for a problem."""
+        return ()
+
+    def diagnose(self, function: Objective, x: Any) -> tuple[Finding, ...]:
+        """What speaks against this set for a minimum of `function`, in words; nothing by default.
+
+        Asked once, at the end of a run, off the clock. It should cost no more than a part of the run.
+        """
         return ()
 
     def as_cvxpy(self, x: Any) -> list[Any] | None:

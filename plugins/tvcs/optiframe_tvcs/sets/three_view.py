@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, SkipValidation, model_validator
 
 from optiframe.errors import InvalidInput, require
+from optiframe.findings import Finding
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array
 from optiframe_tvcs.projection.closed import open_values
@@ -21,6 +23,7 @@ from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.read import as_matrix_shape, read_views
+from optiframe_tvcs.sets.without_groups import groups_cost_fit
 
 _View = Annotated[
     SkipValidation[Groups | None],  # made by `read_views`
@@ -164,6 +167,9 @@ class ThreeView(ConstraintSet):
         if problem == "projection":
             return (("tvcs.exact", "it finds the nearest point and proves it"),)
         return (("tvcs.iht", "it takes any objective with a gradient, and projects exactly"),)
+
+    def diagnose(self, function: Objective, x: Any) -> tuple[Finding, ...]:
+        return groups_cost_fit(function, x, self.limit)
 
     def project(self, v: Array) -> Array:
         v = as_point(v)

@@ -1,0 +1,51 @@
+"""A plain fit says where bounds on groups do harm, and is silent where they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from optiframe_tvcs.datasets.planted import PlantedClassification, PlantedRegression
+
+import optiframe
+from optiframe.problems.objectives.losses import LinearModel, SquaredHinge
+from optiframe.solving.budget import Budget
+
+IDENTIFIER = "sparse.views-do-not-help"
+
+
+def found(made: PlantedRegression | PlantedClassification, *, wrong: bool, solver: str = "tvcs.iht") -> bool:
+    """Whether a fit is warned of its groups; wrong ones are those of features in another order."""
+    inputs = made.inputs()
+    function: LinearModel = inputs["objective"]
+    if wrong:
+        order = np.random.default_rng(made.seed).permutation(function.matrix.shape[1])
+        function = type(function)(matrix=function.matrix[:, order], target=function.target, l2=function.l2)
+    problem = optiframe.Minimize(objective=function, over=inputs["over"])
+    result = optiframe.solve(problem, solver, budget=Budget(iterations=200))
+    return IDENTIFIER in {finding.identifier for finding in result.findings}
+
+
+@pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("solver", ["tvcs.iht", "tvcs.gradmp"])
+def test_wrong_groups_are_found_and_right_ones_are_not_doubted(seed: int, solver: str) -> None:
+    made = PlantedRegression(side=12, samples=400, seed=seed)
+    assert found(made, wrong=True, solver=solver)
+    assert not found(made, wrong=False, solver=solver)
+
+
+@pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
+@pytest.mark.parametrize("samples", [60, 120])
+def test_few_samples_raise_no_doubt_about_right_groups(samples: int) -> None:
+    for seed in range(5):
+        assert not found(PlantedRegression(side=12, samples=samples, noise=0.5, seed=seed), wrong=False)
+
+
+@pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
+def test_a_loss_without_a_likelihood_is_not_judged() -> None:
+    made = PlantedClassification(side=8, samples=2000, seed=0)
+    assert isinstance(made.inputs()["objective"], SquaredHinge)
+    assert not found(made, wrong=True)
+    logistic = made.model_copy(update={"loss": "logistic", "l2": 1e-3})
+    assert found(logistic, wrong=True)
+    assert not found(logistic, wrong=False)
