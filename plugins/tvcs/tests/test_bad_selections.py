@@ -101,6 +101,20 @@ def test_lines_of_files_are_named(tmp_path: Path) -> None:
         optiframe.problem("selection", items=str(items), views="brand")
 
 
+def test_a_title_above_the_headings_is_named(tmp_path: Path) -> None:
+    items = tmp_path / "items.csv"
+    items.write_text("Spring assortment,,\nitem,value,brand\na,1,x\n")
+    with pytest.raises(InvalidInput, match=r"'Spring assortment' alone, which looks like a title; delete"):
+        optiframe.problem("selection", items=str(items), views="brand")
+
+
+def test_nothing_is_said_of_what_bounds_cost_where_there_are_none() -> None:
+    problem = optiframe.problem("selection", **GOOD)
+    result = optiframe.solve(problem, progress=False)
+    assert not any("bound costs" in line for line in problem.in_words(result.solution))
+    assert "selection.no-bounds" in {finding.identifier for finding in result.findings}
+
+
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [

@@ -112,6 +112,11 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
     """Raise `InvalidInput` for columns that are not there, saying which key names them."""
     if not names:  # `read_table` says what is wrong
         return
+    if len(names) > 1 and not any(name.strip() for name in names[1:]):
+        raise InvalidInput(
+            f"the first line holds {names[0]!r} alone, which looks like a title; delete the lines above the "
+            f"one that names the columns ({', '.join(wanted)})"
+        )
     complaints = Complaints()
     for source, ours in wanted.items():
         if source not in names:

@@ -98,7 +98,7 @@ def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
         found.append(
             f"What {unknown} of the bounds are worth was not computed for lack of time (prices_time)."
         )
-    if not lines and not unknown:
+    if not lines and not unknown and (counts.limits.any() or counts.demands.any()):
         found.append("No bound costs anything: with any one relaxed by 1 the best choice is worth the same.")
     return found
 
