@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -30,6 +31,19 @@ settings.load_profile("project")
 # interrupts would then wait for ever or see none.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the bytecode of test modules, even where the environment says not to.
+
+    Without it pytest rewrites the assertions of every module each time: half of the collection.
+    """
+    without, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = without
 
 
 @pytest.hookimpl(trylast=True)
