@@ -89,6 +89,7 @@ def test_every_benchmark_is_among_these() -> None:
     assert {path.name for path in BENCH.glob("*.py")} == {*SAYS, *OTHERS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", sorted({*SAYS, *OTHERS}))
 def test_the_benchmark_loads(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCH)

@@ -180,6 +180,7 @@ def endless(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     child.communicate()
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_solving_leaves_no_finished_output(
     endless: subprocess.Popen[str], tmp_path: Path
 ) -> None:
@@ -188,6 +189,7 @@ def test_a_run_killed_while_solving_leaves_no_finished_output(
     assert list((tmp_path / "out").glob("*")) == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_writes_what_there_is(endless: subprocess.Popen[str], tmp_path: Path) -> None:
     endless.send_signal(signal.SIGINT)
     shown, _ = endless.communicate(timeout=30)

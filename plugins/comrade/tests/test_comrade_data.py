@@ -17,6 +17,7 @@ from optiframe.problems.objectives.losses import LeastSquares, Logistic
 from .classification_twins import planted
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     ("name", "shape", "positives", "test_rows"),
@@ -34,6 +35,7 @@ def test_the_real_data_have_the_published_shapes(
     assert problem.function.l2 == 1 / shape[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_a9a_is_solved_to_its_known_accuracy() -> None:
     problem = optiframe.problem(dataset={"name": "libsvm.a9a", "l2": 1e-3})

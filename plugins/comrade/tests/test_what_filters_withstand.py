@@ -50,8 +50,14 @@ def said(result: Result[Any, Any], level: str, words: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.3, 0.4])
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize(
+    ("attack", "share"),
+    [  # with 30% the greedy attack takes as long as with 40%, and is weaker
+        pytest.param(name, share, marks=[pytest.mark.thorough] * (name == "greedy" and share == 0.3))
+        for name in ATTACKS
+        for share in (0.3, 0.4)
+    ],
+)
 def test_the_default_filter_stays_near_the_minimum(attack: str, share: float) -> None:
     assert last_gap(run(byzantine=share, attack=ATTACKS[attack])) < START / 5
 

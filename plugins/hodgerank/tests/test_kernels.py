@@ -188,6 +188,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     check_refusals(reference.RowsByPair, comparisons(9, 30, "real", 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "values"), [(20, "signs"), (400, "real")])
 def test_arrays_that_another_thread_changes_crash_nothing(items: int, values: str) -> None:
     given_rows = comparisons(items, 20_000, values, 0)

@@ -42,6 +42,7 @@ def problem_of(rankings: list[list[Any]] | None = None, **more: Any) -> Listwise
     return ListwiseRanking(rankings=rankings, **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_rankings_have_the_scores_of_choix(seed: int) -> None:
     rankings = drawn(seed)

@@ -45,6 +45,7 @@ def said(result: Result[Any]) -> list[tuple[str, str]]:
     return [(one.level, one.text) for one in named]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0.1])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_at_most_the_share_is_flagged_and_equal_comparisons_all_or_none(

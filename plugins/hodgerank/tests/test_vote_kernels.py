@@ -159,6 +159,7 @@ def test_p_of_one_kind_is_that_of_a_binomial_number_down_to_tiny_tails() -> None
     np.testing.assert_allclose(found, 2 * binom.sf(seen - 1, 100, 0.5), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     votes = cast(30, 8, 5, 0)
     check_refusals(reference.crowd_likelihoods, judged(votes, 8, 0), any_length={"scores"})
@@ -210,6 +211,7 @@ def test_wrong_numbers_reach_no_memory_but_theirs(number: float) -> None:
         compiled.bradley_terry_terms(*of_pairs.values())
 
 
+@pytest.mark.slow
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
     votes = cast(20_000, 50, 300, 0)
     check_changes_meanwhile(reference.crowd_likelihoods, judged(votes, 50, 0))

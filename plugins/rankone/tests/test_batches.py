@@ -60,6 +60,7 @@ def test_ids_of_several_kinds_are_joined_or_left_to_their_rows(told: Any, data: 
         assert (np.diff(key) > 0).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(told=st.one_of(labels(NUMBERS), labels(NAMES)), cuts=st.lists(st.integers(3, 24), max_size=3))
 @pytest.mark.parametrize("solver", ["labels.majority", "labels.dawid-skene", "labels.crowd"])

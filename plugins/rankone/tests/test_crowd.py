@@ -154,6 +154,7 @@ def test_confidence_is_tempered_by_the_number_of_labels() -> None:
 ERRORS = {"rte": 0.0700, "temp": 0.0563, "dogs": 0.1660, "wsd": 0.0056, "web": 0.1146}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_on_the_shipped_sets_stay_what_the_docs_say(name: str, data_folder: Path) -> None:
     result = optiframe.solve(optiframe.problem(dataset=f"labels.{name}"), "labels.crowd", progress=False)

@@ -242,6 +242,7 @@ def test_it_may_end_a_pipeline() -> None:
     assert answer.equals(LabelAggregator().fit_predict(labels))
 
 
+@pytest.mark.slow
 def test_it_imports_nothing_of_scikit_learn_and_is_imported_on_use() -> None:
     code = (
         "import sys, optiframe_rankone\n"

@@ -106,6 +106,7 @@ def test_skills_are_the_mean_chance_of_being_right() -> None:
 ERRORS = {"rte": 0.0737, "temp": 0.0649, "dogs": 0.1660, "wsd": 0.0056, "web": 0.1772}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_on_the_shipped_sets_stay_what_the_docs_say(name: str, data_folder: Path) -> None:
     result = optiframe.solve(optiframe.problem(dataset=f"labels.{name}"), "labels.glad", progress=False)

@@ -35,6 +35,7 @@ def errors(solver: Any, known: int, classes: int = 2, **fields: Any) -> tuple[fl
     return float(np.sqrt(np.mean(skill))), float(np.mean(answer))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "solver",
@@ -172,6 +173,7 @@ def test_answers_improve_with_gold_where_a_method_has_no_skills(
     assert wrong[1] < wrong[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver",
     [

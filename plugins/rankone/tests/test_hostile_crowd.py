@@ -81,6 +81,7 @@ def test_the_data_set_is_chosen_by_name() -> None:
     assert answer.metrics["error"] < optiframe.solve(problem, "labels.majority").metrics["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("structure", ["drive-by", "clickers", "sparse", "guessers", "adversaries"])
 def test_the_default_is_not_behind_the_majority_where_workers_err_independently(

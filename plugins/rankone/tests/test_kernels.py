@@ -327,6 +327,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing(kernel: Any, arguments: d
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "arguments"), all_arguments(20_000, 12), ids=lambda each: getattr(each, "__name__", "")
 )

@@ -60,6 +60,7 @@ def classes_said(labels: list[str], **more: Any) -> list[Finding]:
     return [one for one in found if "class" in one.text or "true label" in one.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_no_bit_of_an_answer_depends_on_the_truth(name: str, classes: int) -> None:

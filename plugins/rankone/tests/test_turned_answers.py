@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, get_args
 
 import numpy as np
@@ -50,10 +51,19 @@ WITHSTAND = {
 }
 
 
+QUICK = {"labels.majority", "labels.crowd", "rankone.pgd"}
+
+
+@cache
+def hostile(structure: str, classes: int, seed: int) -> Any:
+    data = {"name": "synthetic.hostile-crowd", "structure": structure, "classes": classes, "seed": seed}
+    return optiframe.problem(dataset=data)
+
+
 @pytest.mark.parametrize(("classes", "seeds"), [(2, (0, 1)), (4, (1,))])
 @pytest.mark.parametrize(
     "method",
-    [pytest.param(name, marks=pytest.mark.slow) if name == "labels.m3v" else name for name in METHODS],
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in METHODS],
 )
 def test_an_answer_that_is_turned_over_comes_with_a_warning(
     method: str, classes: int, seeds: tuple[int, ...]
@@ -61,13 +71,7 @@ def test_an_answer_that_is_turned_over_comes_with_a_warning(
     solver = build("solver", METHODS[method])
     for structure in get_args(Structure):
         for seed in seeds:
-            data = {
-                "name": "synthetic.hostile-crowd",
-                "structure": structure,
-                "classes": classes,
-                "seed": seed,
-            }
-            result = quietly(optiframe.problem(dataset=data), solver)
+            result = quietly(hostile(structure, classes, seed), solver)
             if result.metrics["error"] > 0.5:
                 assert warned(result) & WARNINGS, (structure, seed)
                 assert method not in WITHSTAND or structure.startswith("copiers")
@@ -116,6 +120,7 @@ def test_gold_is_no_contradiction_of_the_majority() -> None:
     assert "labels.far-from-majority" not in warned(quietly(problem, "labels.majority"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("solver", ["labels.crowd", "labels.dawid-skene", "rankone.pgd", "labels.iwmv"])
 @pytest.mark.parametrize("name", ["rte", "temp", "dogs", "wsd", "web"])

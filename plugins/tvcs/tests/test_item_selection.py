@@ -69,6 +69,7 @@ def selections(draw: st.DrawFn, most_views: int = 3) -> dict[str, Any]:
     return {"items": table, "views": views, "at_most": at_most, "at_least": at_least, **marks}
 
 
+@pytest.mark.slow
 @given(selections())
 @settings(max_examples=60, deadline=None)
 def test_the_choice_and_everything_said_of_it_agree_with_all_subsets(inputs: dict[str, Any]) -> None:
@@ -108,6 +109,7 @@ def test_the_choice_and_everything_said_of_it_agree_with_all_subsets(inputs: dic
             assert changes.margins[at] == pytest.approx(best - other, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(selections(most_views=2))
 @settings(max_examples=30, deadline=None)
 def test_the_integer_program_finds_what_the_exact_ways_find(inputs: dict[str, Any]) -> None:
@@ -122,6 +124,7 @@ def test_the_integer_program_finds_what_the_exact_ways_find(inputs: dict[str, An
         assert program.solution.proof.method == "integer program"
 
 
+@pytest.mark.slow
 @given(selections(most_views=3))
 @settings(max_examples=40, deadline=None)
 def test_a_contradiction_has_the_fewest_bounds_that_contradict_each_other(inputs: dict[str, Any]) -> None:

@@ -156,6 +156,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing(side: int) -> None:
     check_refusals(reference.project, {"layout": layout, **given}, any_number={"unit"}, optional=optional)
 
 
+@pytest.mark.slow
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
     rng = np.random.default_rng(0)
     instance = paper_instance(rng, 60)

@@ -74,6 +74,7 @@ def test_no_cycle_improves_an_answer_and_all_paths_agree(kind: str, spread: str,
     assert np.array_equal(set_of(instance).project(v), nearest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", SPREADS)
 def test_lists_of_candidates_and_the_fallback_give_the_same_nearest_point(spread: str) -> None:
     for seed in range(4):
@@ -115,6 +116,7 @@ def test_of_equal_entries_those_that_come_first_are_kept(path: str) -> None:
     assert 0 < second.min() <= second.max() <= 2**50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["tvcs.exact", "tvcs.greedy", "tvcs.pdhg", "tvcs.first-order"])
 @given(data=st.data(), spread=st.sampled_from(SPREADS), seed=st.integers(0, 10**6))
 def test_converged_means_the_nearest_point(solver: str, data: st.DataObject, spread: str, seed: int) -> None:

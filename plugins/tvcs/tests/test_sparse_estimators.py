@@ -51,6 +51,7 @@ def checks() -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), checks())
 def test_checks_of_scikit_learn_are_passed(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -64,6 +65,7 @@ def samples(seed: int = 0, n: int = 120, p: int = 40) -> tuple[np.ndarray, np.nd
     return matrix, signal + 5 + 0.1 * rng.standard_normal(n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["cv", "bic", "ebic", "sic", 3])
 def test_the_size_is_chosen_and_the_support_found(size: Any) -> None:
     matrix, target = samples()
