@@ -290,7 +290,7 @@ def spelled_twice(title: str, what: str, ids: Ids) -> tuple[Finding, ...]:
     more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
     many = f"one {what}" if len(twice) == 1 else f"{len(twice)} {what}s"
     text = (
-        f"{title}: {many} may be spelled in several ways, and each spelling counts as a {what} of its own: "
+        f"{title}: {many} may be spelled in several ways, and each spelling counts by itself: "
         f"{shown}{more}. If they are one, spell them alike"
     )
     about = tuple(one for alike in twice for one in alike)
