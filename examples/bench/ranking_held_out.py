@@ -10,10 +10,11 @@ chance of the winner, for `ranking.crowd-bt` in a vote of anybody in the crowd; 
 are multiplied by what suits the votes ranked best.
 
 One draw of a small set tells little: on pc-iqa-workers two rankings differ by a point of accuracy from draw
-to draw. So means are over 20 draws, 10 of spoilt votes, the same for all solvers, with two 90% intervals of
-the paired difference to the best peer: over draws of these votes, and over pairs of items, as if other pairs
-had been compared. Votes on one pair are right or wrong together, so a set of few items says little about
-methods. crowd-kit, whose fits take seconds, is left out of most spoilt votes.
+to draw. So means are over 20 draws, 10 of spoilt votes, the same for all solvers, with 90% intervals of the
+paired difference to the best peer: over draws of these votes, and as if other pairs of items had been
+compared, or other workers asked. Votes on one pair, and those of one worker, are right or wrong together, so
+a set of few items says little about methods. crowd-kit, whose fits take seconds, is left out of most spoilt
+votes.
 
 Targets: clean within .2 points of the best peer on every set; 20% adversaries within .5 points of clean.
 """
@@ -113,20 +114,24 @@ def fitted(solver: str, table: dict[str, Any]) -> Callable[[dict[str, Any]], Arr
 
 def measure(
     name: str, how: str, solvers: tuple[str, ...], draws: int
-) -> tuple[dict[str, Array], Array, dict[str, Array]]:
+) -> tuple[dict[str, Array], Array, dict[str, Array], dict[str, NDArray[np.int64]]]:
     """Accuracy and log-loss in each draw, shape (draws, 2), of each solver that takes every draw.
 
-    And over all draws, by pair of items: votes left out, and how many of them each solver had right.
+    And of each vote: how often it was left out, how often each solver then had it right, shape (votes,) each,
+    and its pair of items and worker.
     """
     rows, found = votes(name), {solver: [] for solver in solvers}
+    count = len(rows["winner"])
     ends = np.sort(np.column_stack([rows["winner"], rows["loser"]]), axis=1)
-    pair = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
-    asked, correct = np.zeros(pair.max() + 1), {solver: np.zeros(pair.max() + 1) for solver in solvers}
+    units = {"pairs": np.unique(ends, axis=0, return_inverse=True)[1].ravel()}
+    if "worker" in rows:
+        units["workers"] = np.unique(rows["worker"], return_inverse=True)[1]
+    asked, correct = np.zeros(count), {solver: np.zeros(count) for solver in solvers}
     for draw in range(draws):
         rng = np.random.default_rng(draw)
-        out = rng.random(len(rows["winner"])) < 0.2
+        out = rng.random(count) < 0.2
         table = spoil({key: column[~out] for key, column in rows.items()}, how, rng)
-        asked += np.bincount(pair[out], minlength=len(asked))
+        asked += out
         for solver in solvers:
             if found[solver] is not None:
                 chances = fitted(solver, table)
@@ -135,9 +140,10 @@ def measure(
                     continue
                 chance = chances({key: column[out] for key, column in rows.items()})
                 right = (1 + np.sign(chance - 0.5)) / 2
-                correct[solver] += np.bincount(pair[out], right, len(asked))
+                correct[solver][out] += right
                 found[solver].append((float(right.mean()), float(-np.log(chance).mean())))
-    return {solver: np.array(each) for solver, each in found.items() if each is not None}, asked, correct
+    kept = {solver: np.array(each) for solver, each in found.items() if each is not None}
+    return kept, asked, correct, units
 
 
 def behind(ours: Array, other: Array) -> tuple[float, float]:
@@ -147,11 +153,10 @@ def behind(ours: Array, other: Array) -> tuple[float, float]:
     return float(gap.mean()), float(1.645 * error)
 
 
-def over_pairs(asked: Array, ours: Array, other: Array) -> float:
-    """Half of the 90% interval of the points behind, over pairs, given the votes that both had right."""
-    gap = other - ours
-    rest = gap - asked * gap.sum() / asked.sum()
-    return float(164.5 * np.sqrt((rest**2).sum() * len(asked) / (len(asked) - 1)) / asked.sum())
+def over_units(unit: NDArray[np.int64], asked: Array, gap: Array) -> float:
+    """Half of the 90% interval of the points behind, had other units been drawn, given each vote's gap."""
+    rest = np.bincount(unit, gap - asked * gap.sum() / asked.sum())
+    return float(164.5 * np.sqrt((rest**2).sum() * len(rest) / (len(rest) - 1)) / asked.sum())
 
 
 def main() -> None:
@@ -168,7 +173,7 @@ def main() -> None:
         for how in (how for how in given.spoilt if name in SETS or how.startswith(("clean", "flips"))):
             draws = given.draws if how == "clean" else max(given.draws // 2, 1)
             solvers = [one for one in given.solvers if one != SLOW or how in ("clean", "adversaries .2")]
-            found, asked, correct = measure(name, how, tuple(solvers), draws)
+            found, asked, correct, units = measure(name, how, tuple(solvers), draws)
             means = {solver: each.mean(axis=0) for solver, each in found.items()}
             shown = "; ".join(f"{solver} {100 * a:.1f} ({loss:.3f})" for solver, (a, loss) in means.items())
             print(f"  {how}: {shown}", flush=True)
@@ -176,11 +181,12 @@ def main() -> None:
             if OURS in found and peers:
                 best = max(peers, key=lambda peer: means[peer][0])
                 gap, half = behind(found[OURS], found[best])
-                wide = over_pairs(asked, correct[OURS], correct[best])
-                print(
-                    f"    points behind {best}: {gap:.2f}; 90% interval over draws {gap - half:.2f} to "
-                    f"{gap + half:.2f}, over pairs {gap - wide:.2f} to {gap + wide:.2f}"
-                )
+                votes_behind = correct[best] - correct[OURS]
+                halves = {"draws": half} | {
+                    of: over_units(unit, asked, votes_behind) for of, unit in units.items()
+                }
+                ends = (f"over {of} {gap - half:.2f} to {gap + half:.2f}" for of, half in halves.items())
+                print(f"    points behind {best}: {gap:.2f}; 90% interval {', '.join(ends)}")
                 clean_behind += [gap] if how == "clean" else []
             if how == "clean":
                 first = found[OURS]
