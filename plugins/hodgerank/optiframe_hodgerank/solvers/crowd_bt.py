@@ -59,11 +59,11 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
 
     **Votes that hang together.** Who likes sharp images says so again and again, and is then taken for more
     or less reliable than as many independent votes would show. So scores are found with beliefs in which n
-    votes of a worker count as n e (a power posterior). Of 1, 0.3, 0.1 and 0.03, e is the one whose scores and
-    shares predict votes left out best (the least log-loss, in a vote of anybody, over three folds; a worker's
-    votes on one pair stay together), and 1 where that gains less than .002 a vote. Beyond 20,000 votes, where
-    it would take longer than the scores, with fewer than 100, and with covariates, e is 1. The reliability of
-    workers, and who is flagged, is then by these scores, with every vote for itself.
+    votes of a worker count as n e (a power posterior), and then multiplied by the number with which votes are
+    likeliest, each for itself; by these scores workers are judged and flagged. Of 1, 0.3, 0.1 and 0.03, e is
+    the one that predicts votes left out best (the least log-loss, in a vote of anybody, over three folds; a
+    worker's votes on one pair stay together), and 1 where that gains less than .002 a vote. Beyond 20,000
+    votes, where it would take longer than the scores, with fewer than 100, and with covariates, e is 1.
 
     **The scale.** Reliable workers and close items make nearly the same votes as unreliable workers and items
     far apart: only the shape of the logistic function tells. In generated crowds of 100 workers and more with
@@ -154,11 +154,12 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
             over = residual <= run.budget.tolerance or run.steps_left() <= 1 or run.stopping
             crowd = errors = None
             if over:
-                model, effects = _tie_model(votes, point.theta, rows), None
+                theta = point.whole.theta if isinstance(point, CrowdPoint) else point.theta
+                evidence = point.of.evidence if isinstance(point, CrowdPoint) else 1.0
+                model, effects = _tie_model(votes, theta, rows), None
                 if isinstance(point, CrowdPoint) and rows is not None:
                     errors = standard_errors(point)
-                    effects = _effects(table, rows, point.theta, errors, model)
-                evidence = point.of.evidence if isinstance(point, CrowdPoint) else 1.0
+                    effects = _effects(table, rows, theta, errors, model)
                 crowd = Crowd(*beliefs(table, point, by_worker), self.fdr, model, why, effects, evidence)
                 run.findings += crowd.findings()
             yield Iterate(
@@ -168,9 +169,10 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         point, crowd, errors = iterate.x
         graph, table, ends = problem.graph, problem.comparisons, None
-        scores: Array = graph.centred(point.theta[: graph.items])
         if crowd is None:
-            return problem.ranking(scores, scale="log-odds")
+            return problem.ranking(graph.centred(point.theta[: graph.items]), scale="log-odds")
+        theta = point.whole.theta if isinstance(point, CrowdPoint) else point.theta
+        scores: Array = graph.centred(theta[: graph.items])
         if graph.items <= DENSE:
             if errors is None:
                 errors = standard_errors(point) if isinstance(point, CrowdPoint) else point.errors()

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from optiframe.records.fields import Array
 from optiframe_hodgerank.kernels.votes import crowd_doubt
@@ -28,6 +29,7 @@ _SMALL = 0.02  # a change of scores from which on the matrix that steps divide b
 _ROUGH = 1e-3  # relative residual of a step, which later ones correct
 _HALVINGS = 10  # of a step that lowers the likelihood
 _ROUNDING = 1e-12  # of the likelihood, relative to it
+_STRETCH, _FINE = 2.0, 1e-3  # of the logarithm of a scale: the most, and the error
 _SECANTS = 5  # steps that correct the next ones
 _FLAT = 1e-6  # cosine of a step and the change of the slope from which on it corrects
 RARE = 1e-3
@@ -40,7 +42,8 @@ class CrowdLikelihood:
 
     With `evidence` e below 1 the likelihood of a worker's votes, whose share is summed out, is that of the
     votes given each share to the power e, and the whole to the power 1/e: scores are found as before, while
-    beliefs about workers follow n votes as if they were n e.
+    beliefs about workers follow n votes as if they were n e. How far apart scores are then says nothing that
+    compares with e = 1, so that `CrowdPoint.whole` stretches them.
     """
 
     pairs: Tally
@@ -105,12 +108,26 @@ class CrowdPoint:
         workers = Posterior.at(self.of.votes, self.of.leads(theta), self.workers.shares, self.of.evidence)
         return replace(self, theta=theta, workers=workers)
 
-    def believed(self) -> Posterior:
-        """What votes say of each worker at these scores, every vote for itself."""
+    @cached_property
+    def scale(self) -> float:
+        """What scores are multiplied by for votes to be likeliest, each for itself; 1 where each is."""
         if self.of.evidence == 1.0:
-            return self.workers
-        found = Posterior.at(self.of.votes, self.of.leads(self.theta), self.workers.shares)
-        return found.with_likeliest_shares()
+            return 1.0
+        of = replace(self.of, evidence=1.0)
+        found = minimize_scalar(
+            lambda log: of.start(np.exp(log) * self.theta).loss,
+            bounds=(-_STRETCH, _STRETCH),
+            method="bounded",
+            options={"xatol": _FINE},
+        )
+        return float(np.exp(found.x))
+
+    @cached_property
+    def whole(self) -> CrowdPoint:
+        """These scores times `scale`, and what votes say of workers there, each for itself."""
+        if self.of.evidence == 1.0:
+            return self
+        return replace(self.of, evidence=1.0).start(self.scale * self.theta)
 
     def updated(self) -> CrowdPoint:
         """With the distribution of shares that the scores suggest."""

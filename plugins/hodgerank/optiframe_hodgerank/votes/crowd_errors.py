@@ -15,7 +15,7 @@ _FLAT = 1e-9  # an information, relative to the largest, that is as good as none
 
 
 def standard_errors(point: CrowdPoint) -> Array:
-    """Of the scores, shape (items,), and of effects of covariates after them: the larger of two.
+    """Of the scores of `point.whole`, shape (items,), and of effects after them: the larger of two.
 
     Louis 1982: the information of the votes is that of the votes with workers' shares known, less the
     variance of the slope over what the shares may be. The delete-a-group jackknife: each of 20 groups of
@@ -38,7 +38,7 @@ def standard_errors(point: CrowdPoint) -> Array:
         errors = np.maximum(errors, jackknife * (stdtrit(groups - 1, 0.95) / ndtri(0.95)))
     else:
         errors *= max(1.0, float(np.sqrt(np.mean((jackknife / np.maximum(errors, _TINY)) ** 2))))
-    return np.asarray(np.sqrt(errors**2 + _of_scale(point, information)))
+    return np.asarray(point.scale * np.sqrt(errors**2 + _of_scale(point, information)))
 
 
 def _of_scale(point: CrowdPoint, information: Curvature | JointCurvature) -> Array:

@@ -47,8 +47,8 @@ def most_predictive(pairs: Tally, votes: WorkerVotes, start: Array, run: Run) ->
                 return 1.0
             point = _fitted(CrowdLikelihood(counted, kept, evidence=part).start(theta))
             theta = point.theta
-            share = float(point.workers.shares @ SHARES)
-            chance = expit((theta[votes.winner] - theta[votes.loser])[test])
+            served, share = point.whole.theta, float(point.whole.workers.shares @ SHARES)
+            chance = expit((served[votes.winner] - served[votes.loser])[test])
             losses[at] -= votes.weight[test] @ np.log(share * chance + (1 - share) * (1 - chance))
     best = int(losses.argmin())
     return _PARTS[best] if losses[0] - losses[best] > _WORTH * votes.weight.sum() else 1.0

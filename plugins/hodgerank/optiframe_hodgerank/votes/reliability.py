@@ -177,9 +177,9 @@ def beliefs(
     """`worker`, `votes`, `belief` and `shares` of a `Crowd`; nobody where votes were not told apart."""
     if votes is None or not isinstance(point, CrowdPoint):
         return np.empty(0, object), np.empty(0, np.int64), np.empty((0, len(SHARES))), USUAL
-    known = point.believed()
+    known = point.whole.workers
     belief = np.tile(known.shares, (len(comparisons.worker_ids), 1))  # of who only said that items tie
     count = np.zeros(len(belief), dtype=np.int64)
     named = votes.code >= 0
     belief[votes.code[named]], count[votes.code[named]] = known.belief[named], votes.counts[named]
-    return comparisons.worker_ids, count, belief, point.workers.shares
+    return comparisons.worker_ids, count, belief, known.shares
