@@ -128,6 +128,32 @@ def test_cells_that_would_read_an_edited_file_end_in_an_error_and_run_again(fold
 
 
 @pytest.mark.slow
+def test_cells_that_would_run_an_edited_solver_end_in_an_error_and_run_again(folder: Path) -> None:
+    module = folder / "edits.py"
+    sound = module.read_text()
+    itself = {"name": "edits.data", "file": str(module), "title": "itself"}
+    data = {"name": "edits.data", "file": str(folder / "elsewhere.csv"), "title": "data"}
+    problem = {"name": "minimize", "objective": {"name": "squared-distance", "to": "target.csv"}}
+    plan = make_plan([problem], [itself, data, "scipy.lbfgs"], workers=1, modules=[str(module)])
+    first = sorted(plan.cells, key=lambda cell: cell.solver.title != "itself")
+    plan = dataclasses.replace(plan, cells=tuple(first), positions=())
+    found = {row.solver: row.outcome for row in run_plan(plan, "out", show=False).rows}
+    assert found["itself"].message == f"{module}: {CHANGED}"
+    assert found["data"].message == f"the cell cannot be sent: {module}: {CHANGED}"
+    assert found["itself"].provisional
+    assert found["data"].provisional
+    assert found["scipy.lbfgs"].status is of.Status.CONVERGED  # none of its code
+
+    stat = module.stat()
+    module.write_text(sound)
+    os.utime(module, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # by time and size alone nothing would show
+    plan = dataclasses.replace(plan, cells=plan.cells[::-1])  # the editor comes last
+    again = {row.solver: row.outcome for row in run_plan(plan, "out", show=False).rows}
+    assert again["data"].status is of.Status.FINISHED
+    assert again["itself"].message == f"{module}: {CHANGED}"
+
+
+@pytest.mark.slow
 def test_an_edited_file_of_a_data_set_is_noticed(folder: Path) -> None:
     editor = {"name": "edits.data", "file": str(folder / "edits" / "target.csv")}
     problem = {"dataset": "edits.target"}

@@ -58,10 +58,21 @@ class Measure:
 
 @dataclass(frozen=True)
 class Checksums:
-    """Checksums of what a table names: of files by their text in the table, of a data set by look-up path."""
+    """Checksums of what a key was made of.
+
+    Parameters
+    ----------
+    files
+        Of the files that a table names, by their text in the table.
+    dataset
+        Of the files of its data set, by look-up path.
+    code
+        Of the Python and compiled files behind it that no version stands for, by path.
+    """
 
     files: Mapping[str, str] = field(default_factory=dict)
     dataset: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

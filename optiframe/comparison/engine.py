@@ -17,7 +17,7 @@ from optiframe.comparison.cells import Cell, Plan, Request
 from optiframe.comparison.environment import environment
 from optiframe.comparison.live import View, view_for
 from optiframe.comparison.plan.requests import draws, request_of
-from optiframe.comparison.plan.unchanged import DataChanged
+from optiframe.comparison.plan.unchanged import DataChanged, UneditedCode
 from optiframe.comparison.records import Outcome, Records
 from optiframe.comparison.run.executor import Executor
 from optiframe.comparison.run.executors import executor_for
@@ -118,6 +118,7 @@ class _Work(Iterator[Request]):
             key: cell for key, cell in cells.items() if key not in finished or key in self._again
         }
         self._running: dict[str, Cell] = {}
+        self._code = UneditedCode()
         self.total = len(cells)
         self.given_up = 0
         view.begin(self.total, {key: finished[key] for key in cells if key not in self._pending})
@@ -136,6 +137,7 @@ class _Work(Iterator[Request]):
         for cell in list(self._pending.values()):
             if cell.key in self._pending and self._drawn(cell):
                 try:
+                    self._code.check(cell.problem, cell.solver)
                     return request_of(self._plan, cell)
                 except Exception as error:  # an object that cannot be sent fails its cell, not the run
                     self._fail(cell, error)
@@ -165,6 +167,10 @@ class _Work(Iterator[Request]):
     def ended(self, request: Request, outcome: Outcome) -> None:
         """Commit what came of a request, for every seed that it cannot differ for."""
         cell = self._running[request.key]
+        try:
+            self._code.check(cell.problem, cell.solver)
+        except DataChanged as error:  # its process may have loaded the one or the other
+            outcome = Outcome(Status.ERROR, str(error), wall=outcome.wall, provisional=True)
         self._end(cell, outcome)
         if outcome.answered and not (outcome.seed_matters or outcome.provisional or draws(cell.problem)):
             self._share(cell, outcome)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from optiframe.comparison.cells import Choice, Limits, Measure
-from optiframe.comparison.plan.sources import code_of, package_source
+from optiframe.comparison.plan.sources import code_of, files_of, package_source
 from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fingerprint import fingerprint
@@ -108,6 +108,11 @@ def source_of(made_of: tuple[Any, ...]) -> dict[str, str]:
             entries = registry().find(part.name)
             found |= origin(next(entry for entry in entries if entry.distribution == distribution))
     return found
+
+
+def code_files(origins: Mapping[str, str]) -> dict[str, str]:
+    """Checksums, by path, of the files whose source is among what `origin` or `source_of` gave."""
+    return {path: known for said in origins.values() for path, known in files_of(said).items()}
 
 
 def classes_and_functions(thing: Record) -> tuple[Any, ...]:

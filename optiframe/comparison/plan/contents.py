@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,19 @@ class Contents:
         What a child imports first; classes registered there need not travel.
     seed
         A seed to try tables with that follow it.
+    may_build
+        Asked before the code of a problem, data set or solver runs, with the kind and the table; where it
+        says no, the table is taken as it is, and the cell's process finds out.
     """
 
-    def __init__(self, folder: Path, modules: tuple[str, ...], seed: int) -> None:
-        self.folder, self.modules, self.seed = folder, modules, seed
+    def __init__(
+        self,
+        folder: Path,
+        modules: tuple[str, ...],
+        seed: int,
+        may_build: Callable[[str, Mapping[str, Any]], bool] = lambda kind, table: True,
+    ) -> None:
+        self.folder, self.modules, self.seed, self.may_build = folder, modules, seed, may_build
         # Each is asked once for a plan, and again for the next: files change meanwhile.
         self._checksum = cache(content_key.checksum)
         self._data_set_checksums = cache(content_key.data_set_checksums)
@@ -60,9 +69,11 @@ class Contents:
             made = self._problem if kind == "problem" else self._solver
             with paths_relative_to(self.folder):
                 return made(given, title, where)
-        content = fingerprint([kind, *self._object(given)])
+        said, origins = self._object(given)
+        content = fingerprint([kind, said, origins])
         versions = versions_of(given) if kind == "solver" else {}
-        return Choice(title, str(given.name), None, content, versions, where, given)
+        checksums = Checksums(code=content_key.code_files(origins))
+        return Choice(title, str(given.name), None, content, versions, where, given, checksums)
 
     def _problem(self, table: Mapping[str, Any], title: str, where: str) -> Choice:
         """A problem by its table; it is not loaded here, unless only this process can.
@@ -77,12 +88,12 @@ class Contents:
             raise unnamed_problem(table)
         if name is not None and not isinstance(name, str):
             raise InvalidInput("a name is text", [(("name",), f"must be text, got {name!r:.60}")])
-        follows = seeded(table)
+        follows, sound = seeded(table), self.may_build("problem", table)
         origins = {} if name is None else self._origin("problem", name)
         of_dataset: dict[str, str] = {}
         if dataset is not None:
             with below("dataset"):
-                data = _dataset(fill(dataset, self.seed))
+                data = _dataset(fill(dataset, self.seed)) if sound else None
                 if not isinstance(dataset, DataSet):
                     origins |= self._origin(
                         "data set", dataset if isinstance(dataset, str) else dataset["name"]
@@ -98,12 +109,12 @@ class Contents:
         origins |= self._named_inside(table)
         name = normalise(name) if isinstance(name, str) else ""
         if is_plain(table) and not self._only_here(table):
-            check_inputs(table, name, self.folder)
+            if sound:
+                check_inputs(table, name, self.folder)
             files = self._files(table)
             content = fingerprint({"table": table, "files": files, "dataset": of_dataset, "origins": origins})
-            return Choice(
-                title, name, dict(table), content, {}, where, checksums=Checksums(files, of_dataset)
-            )
+            checksums = Checksums(files, of_dataset, content_key.code_files(origins))
+            return Choice(title, name, dict(table), content, {}, where, checksums=checksums)
         # One that follows the seed is built again for each cell, from the files as they are then.
         files = self._files(table) if follows else {}
         made = BuiltHere(dict(table), self.folder.absolute(), Checksums(files, of_dataset))
@@ -114,8 +125,10 @@ class Contents:
         except Exception as error:  # someone else's code: the cell gives the row, with the traceback
             content = fingerprint({"table": repr(table), "error": repr(error)})
             return Choice(title, name, None, content, {}, where, made)
-        content = fingerprint([follows, *self._object(built)])
-        return Choice(title, built.name, None, content, {}, where, made if follows else built)
+        said, origins = self._object(built)
+        content = fingerprint([follows, said, origins])
+        checksums = Checksums(code=content_key.code_files(origins))
+        return Choice(title, built.name, None, content, {}, where, made if follows else built, checksums)
 
     def _solver(self, table: Mapping[str, Any], title: str, where: str) -> Choice:
         """A solver by its table, its parameters checked.
@@ -131,7 +144,8 @@ class Contents:
             raise InvalidInput(text)
         built: Solver[Any, Any, Any] | None = None
         try:
-            built = build("solver", table)
+            if self.may_build("solver", table):
+                built = build("solver", table)
         except InvalidInputName:
             if not registry.registry().lost():  # else a module that crashes may have it: its cells say so
                 raise
@@ -144,11 +158,13 @@ class Contents:
         said, origins = (dict(table), {}) if built is None else self._object(built)
         if built is not None and (not is_plain(table) or self._only_here(table)):
             content = fingerprint(["solver", said, origins])
-            return Choice(title, name, None, content, versions, where, built)
+            checksums = Checksums(code=content_key.code_files(origins))
+            return Choice(title, name, None, content, versions, where, built, checksums)
         files = self._files({key: value for key, value in table.items() if key != "name"})
         origins = self._named_inside(table) | origins
         content = fingerprint(["solver", said, files, origins])
-        return Choice(title, name, dict(table), content, versions, where, checksums=Checksums(files))
+        checksums = Checksums(files, code=content_key.code_files(origins))
+        return Choice(title, name, dict(table), content, versions, where, checksums=checksums)
 
     def _files(self, table: Mapping[str, Any]) -> dict[str, str]:
         """Checksum by text, for every text in a table that names a file."""

@@ -27,6 +27,8 @@ from optiframe.registry.contracts import GROUP
 
 _LIBRARY = Path(os.__file__).parent  # Python's own
 _COMPILED = tuple(EXTENSION_SUFFIXES)
+_DIGITS = 64  # of a hash
+_hashed: dict[str, dict[str, str]] = {}
 
 
 def package_source(package: str) -> str:
@@ -45,6 +47,12 @@ def package_source(package: str) -> str:
     base = file.parent if not places else file.parent.parent if spec.origin else places[0].parent
     compiled = [each for place in places for each in place.rglob("*") if each.name.endswith(_COMPILED)]
     return _with_imports(_module_files(package, base), base) + (_hash(compiled) if compiled else "")
+
+
+def files_of(source: str) -> dict[str, str]:
+    """The files that a hash of this module is of, with the checksum of each."""
+    parts = (source[start : start + _DIGITS] for start in range(0, len(source), _DIGITS))
+    return {path: checksum for part in parts for path, checksum in _hashed.get(part, {}).items()}
 
 
 def code_of(thing: Any) -> str:
@@ -170,12 +178,17 @@ def _hash(files: Iterable[Path]) -> str:
     """Hash of files with their names, seen from the folder that they have in common."""
     digest, ordered = hashlib.sha256(), sorted(files)
     common = os.path.commonpath([path.parent for path in ordered]) if ordered else ""
+    checksums = {}
     for path in ordered:
         content = _bytes(path)
         name = path.relative_to(common).as_posix()
         digest.update(f"{name}\0{len(content)}\0".encode(errors="surrogateescape"))
         digest.update(content)
-    return digest.hexdigest()
+        if path.is_file():  # and no link that leads nowhere, such as an editor's lock
+            checksums[str(path.absolute())] = hashlib.sha256(content).hexdigest()
+    whole = digest.hexdigest()
+    _hashed[whole] = checksums
+    return whole
 
 
 def _bytes(path: Path) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from optiframe.comparison.cells import Checksums
+from optiframe.comparison.cells import Checksums, Choice
 from optiframe.comparison.plan.content_key import UNREADABLE, checksum, data_set_checksums
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
@@ -44,6 +45,37 @@ def unchanged(checksums: Checksums, folder: Path, table: Mapping[str, Any] | Non
         yield
     finally:
         _check(checksums, folder, table)
+
+
+class UneditedCode:
+    """Holds the files behind a cell's code against its key, before the cell is sent and when it has ended.
+
+    A file is read again only if the system says that it was written to: cells are many and files, too.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def check(self, *choices: Choice) -> None:
+        """Raise `DataChanged`, naming the file, if one is not what the keys of these were made of."""
+        for choice in choices:
+            for path, known in choice.checksums.code.items():
+                stamp = _stamp(path)
+                if stamp is None or self._seen.get((path, known)) != stamp:
+                    now = checksum(Path(path))
+                    if now != known:
+                        raise _changed(path, gone=now.startswith(UNREADABLE))
+                    if stamp is not None:
+                        self._seen[path, known] = stamp
+
+
+def _stamp(path: str) -> tuple[int, ...] | None:
+    """What differs after every change of a file; the time of change (ctime) cannot be set by a program."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _check(checksums: Checksums, folder: Path, table: Mapping[str, Any] | None) -> None:
