@@ -366,6 +366,45 @@ class HoardsInSharedFiles(_Misbehaving):
 
 
 @register
+class HoardsWithoutAName(_Misbehaving):
+    """Fills a file in memory that no folder names: one that never had a name, or one that was deleted."""
+
+    name = "mis.hoards-without-a-name"
+    deletes: bool = False
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        if self.deletes:
+            name = f"/dev/shm/mis-deleted-{os.getpid()}"
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT)
+            os.unlink(name)
+        else:
+            descriptor = os.memfd_create("mis")
+        while True:
+            os.write(descriptor, b"x" * 10**7)
+            time.sleep(0.01)
+
+
+@register
+class LeavesASegment(_Misbehaving):
+    """Leaves what nobody else removes: shared memory of System V, and a semaphore."""
+
+    name = "mis.leaves-a-segment"
+    size: int = 2 * 10**7
+
+    def act(self, x: Any, problem: Minimize) -> Any:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.shmat.restype = ctypes.c_void_p
+        number = libc.shmget(0, self.size, 0o1600)
+        address = ctypes.c_void_p(libc.shmat(number, None, 0))
+        ctypes.memset(address, 1, self.size)
+        libc.shmdt(address)
+        libc.sem_open(b"/mis-semaphore", os.O_CREAT, 0o600, 1)
+        print(number, file=sys.stderr, flush=True)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@register
 class Fostering(_Misbehaving):
     """Has its memory in a process of its own."""
 

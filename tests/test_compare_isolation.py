@@ -82,6 +82,9 @@ def cases(folder: Path) -> dict[str, Request]:
         "hoards by mapping": ask("mis.hoards-by-mapping", memory=MEMORY),
         "hoards in shared files": ask("mis.hoards-in-shared-files", memory=MEMORY),
         "leaves shared files": ask("mis.hoards-in-shared-files", bytes=2 * 10**7, dies=True),
+        "hoards in an anonymous file": ask("mis.hoards-without-a-name", memory=MEMORY),
+        "hoards in a deleted file": ask("mis.hoards-without-a-name", memory=MEMORY, deletes=True),
+        "leaves a segment": ask("mis.leaves-a-segment"),
         "fostering": ask("mis.fostering", memory=MEMORY),
         "floods": ask("mis.floods"),
         "leaves a child": ask("mis.leaves-a-child", pids=pids["child"]),
@@ -158,6 +161,9 @@ EXPECTED = {
     "hoards by mapping": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
     "hoards in shared files": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
     "leaves shared files": (Status.CRASHED, "it was killed from outside the comparison"),
+    "hoards in an anonymous file": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
+    "hoards in a deleted file": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
+    "leaves a segment": (Status.CRASHED, "it was killed from outside the comparison"),
     "fostering": (Status.OUT_OF_MEMORY, "over the limit of 350 MB while solving"),
     "floods": (Status.FINISHED, "its own end"),
     "leaves a child": (Status.FINISHED, "its own end"),
@@ -245,6 +251,12 @@ def test_temporary_files_go_with_their_cell(outcomes: dict[str, Outcome]) -> Non
 def test_files_in_shared_memory_go_with_their_cell(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["leaves shared files"].memory > 2e7
     assert not list(Path("/dev/shm").glob("mis-*"))
+
+
+def test_segments_of_shared_memory_go_with_their_cell(outcomes: dict[str, Outcome]) -> None:
+    number = outcomes["leaves a segment"].stderr.split()[0]
+    segments = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    assert number not in [line.split()[1] for line in segments]
 
 
 def test_an_answer_needs_no_stack(outcomes: dict[str, Outcome]) -> None:
