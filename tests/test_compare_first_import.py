@@ -14,8 +14,10 @@ import optiframe as of
 from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan import first_import
 from optiframe.comparison.plan.plan import make_plan, read_plan
+from optiframe.comparison.planner import plan_of_file
 from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.comparison.records import Outcome, Records
+from optiframe.comparison.store.store import load
 from optiframe.registry import registry
 
 from .command_line import run_in
@@ -74,6 +76,101 @@ def test_the_command_warns_of_a_module_that_crashes_on_import(folder: Path) -> N
     done = run_in(folder, "--import", "crashes.py", "compare", "run.toml", "--dry-run")
     assert f"warning: {folder / 'crashes.py'} is not imported: the process died: " in done.stderr
     assert f"{folder / 'crashes.py'} line 2, <module>" in done.stderr
+
+
+CRASHES_WHEN_MADE = """
+import ctypes
+
+from optiframe import Iterate, Minimize, Solver, register
+
+@register
+class WhenMade(Solver[Minimize, object, None]):
+    \"\"\"Does something when it is made, before it has solved anything.\"\"\"
+
+    name = "{name}"
+    solves = Minimize
+
+    def model_post_init(self, context):
+        {act}
+
+    def iterates(self, problem, run):
+        yield Iterate(problem.function.to)
+"""
+# Sound when it is tried, and fatal when it is imported again.
+CRASHES_LATER = (
+    """
+import ctypes
+from pathlib import Path
+
+before = Path(__file__).with_suffix(".imported")
+if before.exists():
+    ctypes.string_at(0)
+before.touch()
+"""
+    + SOLVER
+)
+# Writes to every channel that it finds, as the process does that plans, and dies.
+TALKS_AND_CRASHES = """
+import ctypes
+import os
+
+for descriptor in range(3, 30):
+    try:
+        os.write(descriptor, b'no JSON\\n[1]\\n{"module": null}\\n')
+    except OSError:
+        pass
+ctypes.string_at(0)
+"""
+
+
+def test_the_command_outlives_solvers_that_crash_when_they_are_made_or_imported_again(folder: Path) -> None:
+    Path("made.py").write_text(CRASHES_WHEN_MADE.format(name="made.solver", act="ctypes.string_at(0)"))
+    Path("later.py").write_text(CRASHES_LATER.format(name="later.solver"))
+    Path("talks.py").write_text(TALKS_AND_CRASHES)
+    Path("sound.py").write_text(SOLVER.format(name="first.sound"))
+    Path("run.toml").write_text(solvers("made.solver", "later.solver", "talks.solver", "first.sound"))
+    modules = [word for name in ("made", "later", "talks", "sound") for word in ("--import", f"{name}.py")]
+    done = run_in(folder, *modules, "compare", "run.toml", "--output", "out")
+    found = outcomes(load("out"))
+    assert found["first.sound"].status is of.Status.FINISHED
+    assert found["made.solver"].status is of.Status.CRASHED
+    assert "segmentation fault (SIGSEGV) while loading" in found["made.solver"].message
+    for name in ("later", "talks"):
+        assert f"warning: {folder / name}.py is not imported: the process died" in done.stderr
+        assert f"it may be in {folder / 'talks.py'}, whose import failed" in found[f"{name}.solver"].message
+
+
+def test_a_solver_that_hangs_when_it_is_made_is_taken_unchecked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_import, "SECONDS", 15.0)
+    hang = "import time; time.sleep(10**6)"
+    Path("hangs.py").write_text(CRASHES_WHEN_MADE.format(name="hangs.solver", act=hang))
+    Path("run.toml").write_text(solvers("hangs.solver", "scipy.lbfgs"))
+    plan = plan_of_file("run.toml", ["limits.time=10"], ["hangs.py"])
+    assert "hangs" not in sys.modules  # no code of others runs in this process
+    found = outcomes(run_plan(plan, "out", show=False))
+    assert found["scipy.lbfgs"].status is of.Status.CONVERGED
+    assert found["hangs.solver"].message == "killed at the hard limit of 10 s while loading"
+
+
+def test_a_plan_made_in_a_child_is_the_one_made_here(folder: Path) -> None:
+    Path("sound.py").write_text(SOLVER.format(name="first.sound"))
+    Path("run.toml").write_text("seeds = 3\ngaps = [1e-3]\n" + solvers("first.sound", "scipy.lbfgs"))
+    apart = plan_of_file("run.toml", ["budget.tolerance=1e-4"], ["sound.py"])
+    here = read_plan("run.toml", ["budget.tolerance=1e-4"], ["sound.py"])
+    assert apart == here
+    assert [cell.solver.checksums for cell in apart.cells] == [cell.solver.checksums for cell in here.cells]
+    assert any(cell.solver.checksums.code for cell in apart.cells)
+    with pytest.raises(of.InvalidInput, match=r"^--set solver\.0\.nothing: unknown key"):
+        plan_of_file("run.toml", ["solver.0.nothing=1"], ["sound.py"])
+
+
+def test_doctor_outlives_a_module_that_crashes_on_import(folder: Path) -> None:
+    Path("crashes.py").write_text(CRASHES)
+    done = run_in(folder, "--import", "crashes.py", "doctor", "--quick", code=1)
+    assert "crashes.py  broken  the process died: segmentation fault (SIGSEGV)" in done.stdout
+    assert "builtin  loaded" in done.stdout
 
 
 def test_modules_that_crash_hang_or_leave_cost_their_own_solvers_only(

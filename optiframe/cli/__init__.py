@@ -26,8 +26,7 @@ _COMMANDS = {
     "datasets": "named data sets and where each is found",
 }
 
-BROKEN_IMPORTS = "optiframe.broken-imports"
-"""Where a context's `meta` has what `--import` could not import, for `doctor`: names with errors."""
+_OWN_IMPORTS = ("compare", "doctor")  # commands that import in a child first, since an import may crash
 
 
 class _Commands(click.Group):
@@ -69,13 +68,8 @@ class _Commands(click.Group):
 def _optiframe(ctx: click.Context, modules: tuple[str, ...]) -> None:
     """Optimization methods as interchangeable parts, chosen by name."""
     ctx.obj = modules  # for commands whose child processes import them again
-    for module in () if ctx.invoked_subcommand == "compare" else modules:  # which tries them in a child first
-        try:
-            import_user_module(module)
-        except OptiframeError as error:
-            if ctx.invoked_subcommand != "doctor":
-                raise
-            ctx.meta.setdefault(BROKEN_IMPORTS, []).append((module, error))  # what it is asked to find
+    for module in () if ctx.invoked_subcommand in _OWN_IMPORTS else modules:
+        import_user_module(module)
 
 
 def main() -> None:

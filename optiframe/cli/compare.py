@@ -13,7 +13,7 @@ from rich.text import Text
 
 from optiframe.comparison.cells import Plan
 from optiframe.comparison.environment import usable_cores
-from optiframe.comparison.plan.plan import read_plan
+from optiframe.comparison.planner import plan_of_file
 from optiframe.comparison.run.executors import workers_of
 from optiframe.comparison.units import in_words
 from optiframe.registry import registry
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         given.append(f"executor.workers={workers}")
     if executor is not None:
         given.append(f'executor.name="{executor}"')
-    plan = read_plan(file, given, modules=tuple(ctx.obj or ()))
+    plan = plan_of_file(file, given, tuple(ctx.obj or ()))
     for module, why in registry.blocked().items():
         click.echo(f"{click.style('warning:', fg='yellow')} {module} is not imported: {why}", err=True)
     target = Path(folder) if folder is not None else plan.output or Path("results") / Path(file).stem

@@ -8,13 +8,15 @@ from typing import Any
 
 import click
 
-from optiframe.cli import BROKEN_IMPORTS, libraries
+from optiframe.cli import libraries
+from optiframe.comparison.plan.first_import import block_what_crashes
 from optiframe.errors import DISTRIBUTION, OptiframeError, is_installed
 from optiframe.native import REMEDY, kernels_of
 from optiframe.printable import printable
 from optiframe.registry.contracts import GROUP, KINDS
 from optiframe.registry.plugins import Entry, Plugin
-from optiframe.registry.registry import registry
+from optiframe.registry.registry import blocked, registry
+from optiframe.registry.user_modules import import_user_module
 
 _COLOURS = {
     "loaded": "green",
@@ -48,13 +50,16 @@ def command(ctx: click.Context, quick: bool) -> None:
     it. A single name whose library works for others is printed, and is the library's
     fault alone.
     """
+    modules: tuple[str, ...] = tuple(ctx.obj or ())
+    block_what_crashes(modules, classes=not quick)
+    broken = [(module, why) for module in modules if (why := _import(module))]
     names = registry()
     trouble = False
     silent, absent_packages = 0, set[str]()  # names that do not run, and what is not installed
     found: list[tuple[Entry, type[Any]]] = []
-    for module, broken in ctx.meta.get(BROKEN_IMPORTS, ()):
+    for module, why in broken:
         trouble = True
-        click.echo(f"{module}  {_styled('broken')}  {str(broken).removeprefix(f'--import {module}: ')}")
+        click.echo(f"{module}  {_styled('broken')}  {printable(why)}")
     for plugin in names.plugins:
         trouble |= _say_plugin(plugin)
     if is_installed(GROUP):
@@ -98,6 +103,17 @@ def command(ctx: click.Context, quick: bool) -> None:
             click.echo(f"    needed by {tried}")
     click.echo(_closing(trouble, silent, len(absent_packages)))
     ctx.exit(1 if trouble else 0)
+
+
+def _import(module: str) -> str:
+    """Import one of the user's modules; why it does not work, or nothing."""
+    if module in blocked():
+        return blocked()[module]
+    try:
+        import_user_module(module)
+    except OptiframeError as error:
+        return str(error).removeprefix(f"--import {module}: ")
+    return ""
 
 
 def _say_plugin(plugin: Plugin) -> bool:

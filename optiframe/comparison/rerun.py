@@ -12,8 +12,8 @@ from typing import Any
 
 from optiframe.comparison.cells import Plan
 from optiframe.comparison.engine import run_plan
-from optiframe.comparison.plan.plan import renewed
 from optiframe.comparison.plan.table_facts import names_in
+from optiframe.comparison.planner import plan_again
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.store.rows import identity_of
 from optiframe.comparison.store.schema import FILE
@@ -101,7 +101,7 @@ def rerun(
         _refuse_strangers(source, plan)
     if output is not None and Path(output).resolve() == source.resolve():
         raise InvalidInput(f"the repeated comparison needs a folder of its own, not {source}")
-    plan = renewed(plan)
+    plan = plan_again(plan)
     target = _free(source, plan) if output is None else Path(output)
     if not _can_take(target, plan):
         raise InvalidInput(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -35,10 +35,18 @@ class Chooser:
         What a child imports first; classes registered there need not travel.
     seed
         A seed to try tables with that follow it.
+    may_build
+        As for `Contents`.
     """
 
-    def __init__(self, document: TomlSource, modules: tuple[str, ...], seed: int) -> None:
-        self.document, self._contents = document, Contents(document.folder, modules, seed)
+    def __init__(
+        self,
+        document: TomlSource,
+        modules: tuple[str, ...],
+        seed: int,
+        may_build: Callable[[str, Mapping[str, Any]], bool] = lambda kind, table: True,
+    ) -> None:
+        self.document, self._contents = document, Contents(document.folder, modules, seed, may_build)
         self.problems: list[tuple[Keys, str]] = []
 
     def choices(self, entries: list[Entry]) -> list[Choice]:
@@ -94,7 +102,8 @@ class Chooser:
                 given = by_name(entry.kind, given)
             table = given if isinstance(given, Mapping) else {"dataset": given}
             with self._gathered(entry.keys):
-                collections = _collections(table.get("dataset")) if entry.kind == "problem" else []
+                sound = entry.kind == "problem" and self._contents.may_build(entry.kind, table)
+                collections = _collections(table.get("dataset")) if sound else []
                 if not collections:
                     yield entry
                 others = {key: value for key, value in table.items() if key not in ("dataset", "title")}

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str,
     InvalidInput, BrokenPlugin
         As `import_user_module`, for a module that raises.
     """
-    names = sorted({normalise(name) for name in names if _NAME.fullmatch(name)})
+    names = possible_names(names)
     registry.unblock()  # what was wrong before may have been fixed
     if os.name == "posix":  # elsewhere no comparison runs
         while not _survives(modules, names):
@@ -64,22 +64,30 @@ def import_survivors(modules: Sequence[str], names: Iterable[str]) -> tuple[str,
     return kept
 
 
-def _survives(modules: Sequence[str], names: Sequence[str]) -> bool:
+def block_what_crashes(modules: Sequence[str], *, classes: bool) -> None:
+    """Import all plugins, these modules and perhaps all classes in a child; block what kills it."""
+    registry.unblock()
+    if os.name == "posix":
+        while not _survives(modules, None if classes else []):
+            pass
+
+
+def _survives(modules: Sequence[str], names: Sequence[str] | None) -> bool:
     """Try what was not tried yet; False when a module was blocked, and the rest is to be tried again."""
     loaded, blocked = registry.loaded(), registry.blocked()
     waiting = [module for module in modules if module not in blocked and not _is_here(module)]
-    if loaded is not None and not waiting and not _untried(loaded, names):
+    if loaded is not None and not waiting and names is not None and not _untried(loaded, names):
         return True
     task = {"modules": waiting, "names": names, "blocked": blocked}
     child = WatchedChild(__name__, task)
     at, seconds = None, _START
     try:
         while (said := child.next(seconds)) is not None:
-            if said["module"] is None:
+            if said.get("module", at) is None:
                 return True
             if at is not None:
                 _survived.add(at)
-            at, seconds = said["module"], SECONDS
+            at, seconds = said.get("module", at), SECONDS
         if at is None:  # it does not even start: whatever is wrong, the cells will say it
             return True
         registry.block({at: child.why_gone(seconds)})
@@ -94,8 +102,10 @@ def _untried(names: registry.Registry, wanted: Sequence[str]) -> set[str]:
     return found - {""} - _survived - registry.blocked().keys() - sys.modules.keys()
 
 
-def _entries(names: registry.Registry, wanted: set[str]) -> list[Entry]:
-    return [entry for kind in KINDS for entry in names.entries(kind) if entry.name in wanted]
+def _entries(names: registry.Registry, wanted: set[str] | None) -> list[Entry]:
+    return [
+        entry for kind in KINDS for entry in names.entries(kind) if wanted is None or entry.name in wanted
+    ]
 
 
 def _module(entry: Entry) -> str:
@@ -122,13 +132,25 @@ def main() -> None:
         say(module=module)
         with suppress(Exception):
             import_user_module(module)
-    waiting = _entries(names, set(task["names"]))
-    for entry in waiting:  # which grows: a data set's problem is loaded with it
-        if _module(entry):
-            say(module=_module(entry))
-            with suppress(Exception, SystemExit):
-                cls = names.get(entry.kind, entry.name)
-                if entry.kind == "data set":
-                    waiting.append(names.entry("problem", cls.problem))
+    import_classes(names, task["names"], lambda module: say(module=module))
     say(module=None)
     os._exit(0)  # what libraries do at exit is not asked
+
+
+def import_classes(
+    names: registry.Registry, wanted: Iterable[str] | None, before: Callable[[str], None]
+) -> None:
+    """Import the classes with these names, or all; `before` is told each module. What raises is left out."""
+    waiting = _entries(names, None if wanted is None else set(wanted))
+    for entry in waiting:  # which grows: a data set's problem is loaded with it
+        if _module(entry):
+            before(_module(entry))
+            with suppress(Exception, SystemExit):
+                cls = names.get(entry.kind, entry.name)
+                if entry.kind == "data set" and wanted is not None:
+                    waiting.append(names.entry("problem", cls.problem))
+
+
+def possible_names(names: Iterable[str]) -> list[str]:
+    """Of all text in tables, what might name a class."""
+    return sorted({normalise(name) for name in names if _NAME.fullmatch(name)})

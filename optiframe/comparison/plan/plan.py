@@ -7,8 +7,8 @@ the cells' own processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +36,21 @@ from optiframe.files.toml_writer import as_toml
 from optiframe.solving.budget import Budget
 
 
-def read_plan(path: str | Path, overrides: Iterable[str] = (), modules: Iterable[str] = ()) -> Plan:
+@dataclass(frozen=True)
+class Care:
+    """How much a plan trusts the code it needs: by default, modules are imported in a child first.
+
+    `bring` imports modules and the classes with these names, and gives the modules that could be imported;
+    `may_build` is asked before a class runs, see `Contents`.
+    """
+
+    bring: Callable[[Sequence[str], Iterable[str]], tuple[str, ...]] = import_survivors
+    may_build: Callable[[str, Mapping[str, Any]], bool] = lambda kind, table: True
+
+
+def read_plan(
+    path: str | Path, overrides: Iterable[str] = (), modules: Iterable[str] = (), *, care: Care | None = None
+) -> Plan:
     """Read a comparison's file into a plan.
 
     Parameters
@@ -49,19 +63,22 @@ def read_plan(path: str | Path, overrides: Iterable[str] = (), modules: Iterable
         Python files or modules to import first, for what they register; every cell's process
         imports them too. One that crashes or hangs on import is left out, and so is a plugin's: the
         cells of the solvers that need it say why.
+    care
+        How modules are imported and classes made.
 
     Raises
     ------
     InvalidInput
         For all that is wrong, each with file, line and key.
     """
+    care = care or Care()
     overrides = list(overrides)
     document = CompareFile.read(path, overrides)
     named = [document.table.get(kind) for kind in ("problem", "solver")]
-    modules = import_survivors(_absolute(modules), names_in(named))
+    modules = care.bring(_absolute(modules), names_in(named))
     text = as_toml(document.table) if overrides else document.text
     stem = "comparison" if document.path is None else document.path.stem
-    return _plan(document, {}, modules, text, Path("results") / stem)
+    return _plan(document, {}, modules, text, Path("results") / stem, care=care)
 
 
 def make_plan(
@@ -126,10 +143,10 @@ def make_plan(
     base = (Path() if folder is None else Path(folder)).absolute()
     document = CompareFile(None, "", table, frozenset(), base)
     written = {kind: [entry.written() for entry in each] for kind, each in entries.items()}
-    return _plan(document, entries, modules, as_toml({**table, **written}), None)
+    return _plan(document, entries, modules, as_toml({**table, **written}), None, care=Care())
 
 
-def renewed(plan: Plan) -> Plan:
+def renewed(plan: Plan, *, care: Care | None = None) -> Plan:
     """The same comparison with what is installed and on disk now: new contents, versions and keys.
 
     Its modules are imported; as `read_plan` does it.
@@ -138,6 +155,8 @@ def renewed(plan: Plan) -> Plan:
     ----------
     plan
         A plan, such as a store keeps; its cells' tables are taken, not its text.
+    care
+        How modules are imported and classes made.
 
     Raises
     ------
@@ -146,8 +165,9 @@ def renewed(plan: Plan) -> Plan:
     """
     document = CompareFile(None, "", {}, frozenset(), plan.folder)
     tables = [choice.table for cell in plan.cells for choice in (cell.problem, cell.solver)]
-    plan = replace(plan, modules=import_survivors(plan.modules, names_in(tables)))
-    chooser = Chooser(document, plan.modules, plan.cells[0].seed if plan.cells else 0)
+    care = care or Care()
+    plan = replace(plan, modules=care.bring(plan.modules, names_in(tables)))
+    chooser = Chooser(document, plan.modules, plan.cells[0].seed if plan.cells else 0, care.may_build)
     fresh: dict[tuple[str, str], Choice] = {}
     for cell in plan.cells:
         for kind, choice in (("problem", cell.problem), ("solver", cell.solver)):
@@ -167,6 +187,8 @@ def _plan(
     modules: tuple[str, ...],
     text: str,
     default_output: Path | None,
+    *,
+    care: Care,
 ) -> Plan:
     """Check everything, and put the cells in the order of running."""
     problems: list[tuple[Keys, str]] = []
@@ -190,7 +212,7 @@ def _plan(
     limits = checked(LimitsTable, "limits").limits()
     executor = checked(ExecutorTable, "executor").executor()
     output = checked(OutputTable, "output").path(default_output)
-    chooser = Chooser(document, modules, settings.seeds[0])
+    chooser = Chooser(document, modules, settings.seeds[0], care.may_build)
     chosen: dict[str, list[Choice]] = {}
     for kind in ("problem", "solver"):
         try:

@@ -97,8 +97,11 @@ class WatchedChild:
             line, newline, rest = self._lines.partition(b"\n")
             if newline:
                 self._lines = rest
-                said: dict[str, Any] = json.loads(line)
-                return said
+                with contextlib.suppress(ValueError, RecursionError):  # foreign code has written to it
+                    said = json.loads(line)
+                    if isinstance(said, dict):
+                        return said
+                continue
             if self._holds_too_much():
                 return None
             gone = self._process.poll() is not None
@@ -175,7 +178,7 @@ class WatchedChild:
         """The innermost frames of the main thread, which comes last, or else its last words."""
         text = printable(self._errors.decode(errors="replace"))
         frames = re.findall(
-            r'^  File "(.*)", line (\d+) in (.*)$', text.rpartition("recent call first")[2], re.M
+            r'^  File "((?!<frozen).*)", line (\d+) in (.*)$', text.rpartition("recent call first")[2], re.M
         )
         if frames and "recent call first" in text:
             return words + "".join(f"\n{file} line {line}, {name}" for file, line, name in frames[:_FRAMES])
