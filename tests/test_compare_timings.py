@@ -53,14 +53,26 @@ def test_of_many_winners_the_fastest_are_named() -> None:
 @pytest.mark.parametrize(
     ("own", "other", "words"),
     [
-        (0.1, 1.0, "a is 10 times faster than b, the next."),
-        (3.0, 1.0, "b, the next, is 3 times faster."),
-        (1.0, 1.05, "The times of a and b, the next, cannot be told apart."),
+        (0.1, 1.0, "; b, the next, is 10 times slower. "),
+        (3.0, 1.0, "; b, the next, is 3 times faster. "),
+        (1.0, 1.05, "; its time and that of b, the next, cannot be told apart. "),
     ],
 )
 def test_a_single_winner_is_compared_with_the_next(own: float, other: float, words: str) -> None:
     records = table({"rte": {"a": timed(own, error=0.1), "b": timed(other, error=0.2)}})
-    assert verdict(records).opening[0].endswith(words)
+    assert f"a had the lower error on rte (0.100 vs 0.200){words}" in verdict(records).opening[0]
+
+
+def test_names_with_commas_are_told_apart_in_a_list() -> None:
+    cells = {"COMRADE, 20 workers": timed(0.1), "Newton": timed(0.1), "b": timed(0.1, error=0.2)}
+    said = verdict(table({"rte": cells})).opening[0]
+    assert said.startswith("“COMRADE, 20 workers” and Newton reach")
+
+
+def test_gaps_of_a_metric_within_the_tolerance_are_ties() -> None:
+    cells = {"a": timed(1.0, error=0.0), "b": timed(0.1, error=2e-11), "c": timed(1.0, error=0.1)}
+    said = verdict(table({"rte": cells})).opening[0]
+    assert said.startswith("a and b reach the same lowest error on rte (0 vs 0.100); b is 10 times faster.")
 
 
 def test_a_ratio_within_what_the_times_vary_by_is_not_known() -> None:

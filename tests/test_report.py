@@ -132,11 +132,11 @@ def test_the_page_can_be_used_with_a_keyboard_and_a_screen_reader(reading: Readi
 
 def test_the_page_says_who_wins_what_failed_and_how_to_repeat_it(reading: Reading) -> None:
     said = plain(reading.text)
-    assert "newton had the lowest prediction error of the 4 solvers on both problems it can" in said
-    assert "lbfgs memory=10, the next, is 3.6 times faster." in said
+    assert "newton had the lowest prediction error of the 4 solvers on both problems that" in said
+    assert "; lbfgs memory=10, the next, is 3.6 times faster." in said
     assert "newton and lbfgs memory=10 reach the best objective known on both problems" in said
     assert "within the tolerance of 1e-6" in said
-    assert "6 of 60 runs failed (5 diverged, 1 crashed); 5 did not take place" in said
+    assert "6 of 60 runs failed (5 diverged, 1 crashed); 5 runs left out" in said
     assert "optiframe rerun 'results/a b'" in said
     assert "memory = {sweep = [10, 20]}" in said
     assert "numpy2.4.0" in said  # a term and its description
@@ -162,7 +162,7 @@ def test_alike_failures_are_told_once_and_unsuited_ones_last() -> None:
         (samples.unfinished_records(), "30 have not ended yet"),
         (
             samples.only(samples.sample_records(), problems=["labels Zürich 🎲"]),
-            "had the highest accuracy of the 3 solvers that have it on labels Zürich 🎲 (",
+            "had the highest accuracy of the 3 solvers that report it on labels Zürich 🎲 (",
         ),
     ],
     ids=["empty", "failing", "one solver", "unfinished", "no objective"],
@@ -227,9 +227,9 @@ def test_measures_with_the_same_verdict_share_a_sentence_and_the_third_waits() -
     said = verdict(replace(made, rows=tuple(rows)))
     where = "on ridge n=200 & p=50"
     few = "Two seeds are too few to rule out chance; it takes at least six."
-    time = f"{second}, the next, is 3 times faster."
+    time = f"{second}, the next, is 3 times faster"
     assert said.opening == [
-        f"newton had the lower error {where} (0 vs 1.05). It ranks first by loss, too. {few} {time}",
+        f"newton had the lower error {where} (0 vs 1.05); {time}. It ranks first by loss, too. {few}",
         f"newton and {second} reach the same regret {where} (0).",
         "No run failed.",
     ]
@@ -262,7 +262,7 @@ def test_a_solver_without_objective_is_left_out_of_profiles_and_does_not_stop_th
     said = plain(Reading(page(records)).text)
     assert "majority vote is left out: its answers have no objective." in said
     assert said.index("lowest prediction error of the 3 solvers on both problems (") < said.index(
-        "lower suboptimality of the 2 solvers that have it on both problems ("
+        "lower suboptimality of the 2 solvers with an objective on both problems ("
     )
     (file,) = [name for name, _ in figures._all(replace(records, gaps=()), False) if "performance" in name]
     assert file == "performance-profile-prediction-error"

@@ -57,6 +57,11 @@ def joined(names: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
+def quoted(name: str) -> str:
+    """A name as it stands in a sentence: in quotation marks if it has a comma of its own."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{name}\N{RIGHT DOUBLE QUOTATION MARK}" if "," in name else name
+
+
 def wrapped(name: str, letters: int) -> list[str]:
     """Lines of at most so many letters, broken between words; a longer word after its marks (`rankone.`)."""
     lines = [""]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.digits import digits_apart
 from optiframe.comparison.stats.intervals import Interval
-from optiframe.comparison.stats.loss_table import directions
+from optiframe.comparison.stats.loss_table import directions, metric_tie
 from optiframe.comparison.stats.summary import Summary
 from optiframe.numbers import number, seconds
 from optiframe.report.drawing import (
@@ -144,7 +144,7 @@ def pareto_front(records: Records, rows: Sequence[Summary], measure: str) -> lis
 
 
 def _width(records: Records, loss: float, measure: str) -> float:
-    return records.tolerance * (1.0 if measure == "suboptimality" else abs(loss))
+    return records.tolerance if measure == "suboptimality" else metric_tie(loss, records.tolerance)
 
 
 def _sign(records: Records, measure: str) -> float:

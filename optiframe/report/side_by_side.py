@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.intervals import Interval
-from optiframe.comparison.stats.loss_table import directions
+from optiframe.comparison.stats.loss_table import directions, metric_tie
 from optiframe.comparison.stats.no_ranking_reason import ranking_measures
 from optiframe.comparison.stats.summary import Summary, summarize
 from optiframe.comparison.stats.timings import time_spreads
@@ -127,7 +127,8 @@ def _change(first: Interval | None, last: Interval | None, what: str, lower: boo
     if first is None or last is None or not (math.isfinite(first.median) and math.isfinite(last.median)):
         return Value(DASH)
     one, other = first.median, last.median
-    if abs(other - one) <= tolerance * (1.0 if what == "suboptimality" else max(abs(one), abs(other))):
+    size = 1.0 if what == "suboptimality" else max(abs(one), abs(other))
+    if abs(other - one) <= metric_tie(size, tolerance):
         return Value("same", sort=0.0)
     better = (other < one) == lower
     tone = "" if _overlap(first, last) else "good" if better else "bad"

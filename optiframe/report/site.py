@@ -145,7 +145,7 @@ def _index(stored: Sequence[Stored], solvers: Mapping[str, str], title: str) -> 
         [
             Value(one.title, link=f"comparisons/{quote(one.address)}/index.html"),
             _lead(one.latest),
-            Value(one.latest.started[:10]),
+            Value(one.latest.started[:10], tone="whole"),
             Value(str(len(one.latest.problems)), sort=len(one.latest.problems)),
             Value(str(len(one.latest.solvers)), sort=len(one.latest.solvers)),
             Value(str(len(one.latest.rows)), sort=len(one.latest.rows)),
@@ -239,7 +239,7 @@ def _version(rows: Sequence[Row]) -> str:
 def _results(moments: Sequence[Moment], measure: str) -> Table:
     rows = [
         [
-            Value(m.started[:16].replace("T", " ")),
+            Value(m.started[:16].replace("T", " "), tone="whole"),
             Value(m.comparison, link=f"../../comparisons/{quote(m.address)}/index.html"),
             Value(m.solver),
             interval_value(m.summary.measures.get(measure), measure),

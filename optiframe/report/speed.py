@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.timings import Speed, speeds
-from optiframe.comparison.units import joined
+from optiframe.comparison.units import joined, quoted
 from optiframe.numbers import number
 
 _NAMED = 4  # more names are not read
@@ -17,30 +17,31 @@ def speed_among(records: Records, leaders: Sequence[str]) -> str:
     found = speeds(records, leaders)
     if not found:
         return "."
-    first = found[0].faster
-    alike = [speed.slower for speed in found if not speed.known]
+    first = quoted(found[0].faster)
+    alike = [quoted(speed.slower) for speed in found if not speed.known]
     slower = [speed for speed in found if speed.known]
     if not slower:
         return "; their times cannot be told apart."
     if len(leaders) == 2:
         return f"; {first} is {_times(slower[0])} faster."
-    last = f", and {_times(slower[-1])} faster than {slower[-1].slower}" if len(slower) > 1 else ""
+    last = f", and {_times(slower[-1])} faster than {quoted(slower[-1].slower)}" if len(slower) > 1 else ""
     named = [first, *alike]
     who = joined(named) if len(named) <= _NAMED else f"{first} and {len(alike)} others"
     verb = "are" if alike else "is"
-    return f"; {who} {verb} the fastest, {_times(slower[0])} faster than {slower[0].slower}{last}."
+    return f"; {who} {verb} the fastest, {_times(slower[0])} faster than {quoted(slower[0].slower)}{last}."
 
 
 def speed_beside_next(records: Records, leader: str, following: str) -> str:
-    """How the time of a winner compares with that of the next; empty without common times."""
+    """What follows the name of a winner: "; B, the next, is 3 times faster." A full stop if not known."""
     found = speeds(records, [leader, following])
     if not found:
-        return ""
+        return "."
+    after = quoted(following)
     if not found[0].known:
-        return f"The times of {leader} and {following}, the next, cannot be told apart."
-    if found[0].faster == leader:
-        return f"{leader} is {_times(found[0])} faster than {following}, the next."
-    return f"{following}, the next, is {_times(found[0])} faster."
+        return f"; its time and that of {after}, the next, cannot be told apart."
+    return (
+        f"; {after}, the next, is {_times(found[0])} {'slower' if found[0].faster == leader else 'faster'}."
+    )
 
 
 def _times(speed: Speed) -> str:

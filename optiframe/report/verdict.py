@@ -17,7 +17,7 @@ from optiframe.comparison.stats.pair_tests import PairVerdict
 from optiframe.comparison.stats.paired_samples import one_data_set, pairs, too_few, unit
 from optiframe.comparison.stats.ranking import Standing
 from optiframe.comparison.stats.timings import unsteady_times
-from optiframe.comparison.units import joined
+from optiframe.comparison.units import joined, quoted
 from optiframe.numbers import counted, number, seconds
 from optiframe.report.speed import speed_among, speed_beside_next
 from optiframe.solving.result import Status
@@ -86,17 +86,17 @@ def _rankings(records: Records, judged: Mapping[str, list[PairVerdict]]) -> list
     for key, measures in groups.items():
         first = _first(records, key, *measures[0])
         # Time stands beside the primary metric alone: that is what one chooses by.
-        beside, after = ".", ""
+        beside = "."
         if not told and len(key.leaders) > 1:
             beside = speed_among(records, key.leaders)
         elif not told:
-            after = speed_beside_next(records, key.leaders[0], measures[0][1][1].solver)
+            beside = speed_beside_next(records, key.leaders[0], measures[0][1][1].solver)
         parts = [f"{first}{beside}", _also(key, [measure for measure, _ in measures[1:]])]
         if key.sure not in warned:
             parts.append(key.sure)
         if key.sure and too_few(judged[measures[0][0]]):  # how many problems it takes is said once
             warned.add(key.sure)
-        told.append(" ".join(filter(None, [*parts, after])))
+        told.append(" ".join(filter(None, parts)))
     return told
 
 
@@ -106,7 +106,8 @@ def _first(records: Records, said: _Ranking, measure: str, standings: list[Stand
     # A solver may lack a measure, or suit none of its problems.
     some = said.ranked < len(records.solvers)
     everyone = len(said.leaders) == said.ranked
-    alike = f"the {said.ranked} solvers that have it" if some else f"all {said.ranked} solvers"
+    report = "with an objective" if measure == "suboptimality" else "that report it"
+    alike = f"the {said.ranked} solvers {report}" if some else f"all {said.ranked} solvers"
     who = alike if everyone and said.ranked > 2 else _names(list(said.leaders), "other")
     if len(said.leaders) > 1 and all(s.shared == count for s in standings if s.solver in said.leaders):
         if measure == "suboptimality":
@@ -123,12 +124,12 @@ def _first(records: Records, said: _Ranking, measure: str, standings: list[Stand
     if len(said.leaders) == 1 and first.wins == first.problems:
         better = directions(records)[measure]
         if said.ranked == 2:
-            which = f"the {better} {measure}" + (" of the 2 solvers that have it" if some else "")
+            which = f"the {better} {measure}" + (f" of the 2 solvers {report}" if some else "")
         else:
-            have = " that have it" if some else ""
+            have = f" {report}" if some else ""
             which = f"the {_superlative(better)} {measure} of the {said.ranked} solvers{have}"
         values = _values(records, measure, said.leaders, first.problems)
-        return f"{first.solver} had {which} {_on(records, first.problems)}{values}"
+        return f"{quoted(first.solver)} had {which} {_on(records, first.problems)}{values}"
     rank = f"mean rank {number(first.mean_rank)} of {said.ranked}"
     if len(said.leaders) > 1:
         return (
@@ -136,7 +137,7 @@ def _first(records: Records, said: _Ranking, measure: str, standings: list[Stand
             f"{_over(records, count)} ({rank})"
         )
     wins = f"best on {first.wins}" + (f", tied on {first.shared}" if first.shared else "")
-    return f"By {measure}, {first.solver} ranks first {_over(records, count)}: {wins} ({rank})"
+    return f"By {measure}, {quoted(first.solver)} ranks first {_over(records, count)}: {wins} ({rank})"
 
 
 def _superlative(better: str) -> str:
@@ -159,7 +160,7 @@ def _on(records: Records, count: int) -> str:
     if count == all_ == 1:
         return f"on {records.problems[0]}"
     whole = {1: "on the only problem", 2: "on both problems"}.get(count, f"on all {count} problems")
-    return whole if count == all_ else f"{whole} it can be judged by"
+    return whole if count == all_ else f"{whole} that measure{'s' * (count == 1)} it"
 
 
 def _values(records: Records, measure: str, leaders: tuple[str, ...], problems: int) -> str:
@@ -225,15 +226,14 @@ def _word(count: int) -> str:
 
 
 def _all_of(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"any of the {len(names)} others"
+    return quoted(names[0]) if len(names) == 1 else f"any of the {len(names)} others"
 
 
 def _names(names: list[str], word: str) -> str:
     fit = sum(length <= _LETTERS for length in accumulate(map(len, names)))
     kept = max(1, min(fit, _NAMED if len(names) > _NAMED + 1 else len(names)))
-    if kept == len(names):
-        return joined(names)
-    return joined([*names[:kept], counted(len(names) - kept, word)])
+    shown = [quoted(name) for name in names[:kept]]
+    return joined(shown if kept == len(names) else [*shown, counted(len(names) - kept, word)])
 
 
 def _unsteady(records: Records) -> list[str]:
@@ -244,8 +244,9 @@ def _unsteady(records: Records) -> list[str]:
     worst = found[0]
     more = len(found) - 1
     others = f"; {counted(more, 'other')} {'varies' if more == 1 else 'vary'} likewise" if more else ""
-    vary = f"{worst.solver} on {worst.problem} vary from {seconds(worst.low)} to {seconds(worst.high)}"
-    remedy = '`repeat = "auto"` times short solves more often.'
+    which = f"{quoted(worst.solver)} on {quoted(worst.problem)}"
+    vary = f"{which} vary from {seconds(worst.low)} to {seconds(worst.high)}"
+    remedy = 'Set repeat = "auto" to time short solves more often.'
     return [f"Do not rely on the shortest times: those of {vary}{others}. {remedy}"]
 
 
@@ -261,7 +262,7 @@ def _endings(records: Records) -> str:
     said = f"{len(failed)} of {counted(total, 'run')} failed ({how})" if failed else "No run failed"
     unsuited = sum(not outcome.suited for _, outcome in records.outcomes)
     if unsuited:
-        said += f"; {unsuited} did not take place, the solver being unsuited to the problem"
+        said += f"; {counted(unsuited, 'run')} left out, since the solver does not suit the problem"
     waiting = total - len(records.outcomes)
     if waiting:
         said += f"; {waiting} {'has' if waiting == 1 else 'have'} not ended yet"

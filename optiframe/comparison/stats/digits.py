@@ -14,7 +14,7 @@ MOST = 9  # differences in later digits are no reader's concern, and would make 
 def digits_apart(values: Iterable[float], least: int = 3, tolerance: float = 0.0) -> int:
     """The significant digits, from `least` to 9, at which values that differ also print differently.
 
-    Values that differ by rounding alone, or by no more than a relative tolerance, are equal, as in ranks.
+    Values that differ by rounding alone, or by no more than the tolerance, are equal, as in ranks.
     """
     known = sorted({value for value in values if math.isfinite(value)})
     near = [(low, high) for low, high in pairwise(known) if high - low > metric_tie(high, tolerance)]

@@ -185,7 +185,7 @@ def loss_table(records: Records, measure: str) -> Table:
     and never have the measure (a majority vote estimates no skills), and for suboptimality and
     objective the problems that are not comparable by them. A successful run that lacks the measure
     which the solver has for other seeds of the problem is a failure. Suboptimalities and metrics that
-    differ by no more than the tolerance (`Records.tolerance`, relatively) are made equal.
+    differ by no more than the tolerance (`Records.tolerance`, relative above 1) are made equal.
 
     Raises
     ------
@@ -230,8 +230,8 @@ def loss_table(records: Records, measure: str) -> Table:
 
 
 def metric_tie(size: float, tolerance: float) -> float:
-    """How far values of a metric of this size may be apart and tie: the tolerance relatively, or rounding."""
-    return max(tolerance * abs(size), ROUNDING * max(1.0, abs(size)))
+    """How far values of a metric of this size may be apart and tie; as for gaps, relative above 1."""
+    return max(tolerance, ROUNDING) * max(1.0, abs(size))
 
 
 def _tie(table: Table, width: Callable[[float], float], anchor: float = -math.inf) -> None:
