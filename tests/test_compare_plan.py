@@ -196,7 +196,8 @@ _BAD = r"""
  1 | seeds = [0, 3] | seeds = 1000000000 | seeds: must be at least 1 and at most 100,000
  1 | seeds = [0, 3] | seeds = true | seeds: must be a number of seeds or a list
  1 | seeds = [0, 3] | seds = [0] | seds: unknown key; did you mean 'seeds'?
- 2 | repeat = 2 | repeat = "often" | repeat: must be a whole number from 1, or "auto"
+ 2 | repeat = 2 | repeat = "often" | repeat: must be a whole number from 1 to 100,000, or "auto"
+ 2 | repeat = 2 | repeat = 100000000000000000000000 | repeat: must be a whole number from 1 to 100,000
  2 | repeat = 2 | repeat = 0 | repeat: must be a whole number from 1
  5 | gaps = [1e-2, 1e-4] | gaps = [0.0] | gaps: each gap must be a number above 0
  8 | error = "lower" | error = "smaller" | better.error: must be one of 'lower' or 'higher'
@@ -224,6 +225,8 @@ _BAD = r"""
 32 | "1.5 GB" | "1.5 GiBs" | limits.memory: must be bytes, or text such as
 32 | "1.5 GB" | 0 | limits.memory: must be at least one byte, got 0
 31 | time = 20.0 | time = 0 | limits.time: must be greater than 0
+31 | time = 20.0 | time = 1e300 | limits.time: must be
+33 | threads = 2 | threads = 99999999999999999999 | limits.threads: must be
 33 | threads = 2 | threds = 2 | limits.threds: unknown key; did you mean 'threads'?
 36 | name = "local" | name = "lokal" | executor.name: must be one of 'local' or 'dask'
 37 | workers = 2\n | address = "tcp://x:1"\n | executor.address: only name = "dask" takes one

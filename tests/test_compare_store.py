@@ -7,6 +7,7 @@ import errno
 import fcntl
 import math
 import os
+import re
 import resource
 import shutil
 import signal
@@ -15,7 +16,7 @@ import stat
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -262,6 +263,53 @@ def test_no_text_of_a_csv_file_is_a_formula(tmp_path):
     table = pd.read_csv(path)
     assert table["message"][0] == "'=HYPERLINK(1)"
     assert table["metric.@cmd"][0] == -1.0
+
+
+ENDLESS = "WITH RECURSIVE n(a, b) AS (SELECT '', 1 UNION ALL SELECT a, b FROM n) SELECT a, b FROM n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE plans SET settings = '{}'", "a run that cannot be understood ('gaps' is missing)"),
+        ("UPDATE plans SET settings = '{'", "a run that cannot be understood (Expecting property name"),
+        (
+            'UPDATE entries SET spec = \'{"problem": null, "solver": 3}\'',
+            "an entry that cannot be understood",
+        ),
+        ("UPDATE entries SET seed = 'one'", "an entry that cannot be understood (invalid literal"),
+        (
+            "UPDATE runs SET environment = '[]'",
+            "a run that cannot be understood (a value is of another type)",
+        ),
+        (
+            "UPDATE cells SET times = '[\"a\"]'",
+            "a cell that cannot be understood (a value is of another type)",
+        ),
+        (
+            "UPDATE cells SET findings = '[3]'",
+            "a cell that cannot be understood (a value is of another type)",
+        ),
+        ("UPDATE points SET time = 'soon'", "a cell that cannot be understood (a value is of another type)"),
+        (f"UPDATE cells SET metrics = '{'[' * 10**5}'", "a cell that cannot be understood (it is nested too"),
+        # A view without end in place of a table: whoever reads it waits for ever.
+        (f"ALTER TABLE best RENAME TO other; CREATE VIEW best AS {ENDLESS}", "a view 'best', and a store"),
+        (
+            "CREATE TRIGGER again AFTER INSERT ON runs BEGIN DELETE FROM cells; END",
+            "a trigger 'again', and a",
+        ),
+    ],
+)
+def test_a_store_of_somebody_else_is_read_or_refused_in_words(
+    tmp_path: Path, statement: str, words: str
+) -> None:
+    with Store(tmp_path) as store:
+        store.begin(plan_of(cell()), {})
+        store.finish(cell().key, outcome())
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(statement)
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        load(tmp_path)
 
 
 def test_a_status_nobody_knows_is_reported(tmp_path):

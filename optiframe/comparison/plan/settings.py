@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, model_validator
 
 from optiframe.comparison.cells import ExecutorChoice, Limits, Measure, Plan
 from optiframe.comparison.plan.sweep import MOST
@@ -17,6 +17,9 @@ from optiframe.comparison.units import bytes_of
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Accepts
 from optiframe.records.record import Record
+
+_LONGEST = 1e7  # seconds of a cell, four months: timers of the system do not take any number
+_THREADS = 10_000
 
 
 def _seeds(value: Any) -> tuple[int, ...]:
@@ -40,9 +43,9 @@ def _seeds(value: Any) -> tuple[int, ...]:
 
 
 def _repeat(value: Any) -> Any:
-    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST):
         return value
-    raise InvalidInput(f'must be a whole number from 1, or "auto", got {value!r:.60}')
+    raise InvalidInput(f'must be a whole number from 1 to {MOST:,}, or "auto", got {value!r:.60}')
 
 
 def _gaps(value: Any) -> tuple[float, ...]:
@@ -91,11 +94,15 @@ class LimitsTable(Record):
 
     name = "limits"
 
-    time: PositiveFloat = Field(default=Limits.time, description="seconds of a cell, start to end")
+    time: Annotated[float, Field(gt=0, le=_LONGEST)] = Field(
+        default=Limits.time, description="seconds of a cell, start to end"
+    )
     memory: Annotated[Any, PlainValidator(_memory), Accepts('bytes, or text such as "2 GB"')] = Field(
         default=Limits.memory, description="of the cell and all it starts; none: no limit"
     )
-    threads: PositiveInt = Field(default=Limits.threads, description="of linear algebra and compiled loops")
+    threads: Annotated[int, Field(ge=1, le=_THREADS)] = Field(
+        default=Limits.threads, description="of linear algebra and compiled loops"
+    )
 
     def limits(self) -> Limits:
         """The limits as cells get them."""

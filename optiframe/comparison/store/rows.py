@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from optiframe.comparison.cells import Cell, Choice, ExecutorChoice, Limits, Measure, Plan
-from optiframe.comparison.records import HISTORY, Outcome
-from optiframe.errors import InvalidInput
+from optiframe.comparison.records import HISTORY, Direction, Outcome
+from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.files.plain import plain
 from optiframe.printable import printable
 from optiframe.solving.budget import Budget
@@ -51,6 +55,26 @@ def to_json(value: Any) -> str:
 def from_json(text: str) -> Any:
     """What `to_json` wrote."""
     return json.loads(text, object_hook=_number)
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Raise `InvalidInput` where a part of a store is not what this version writes, whoever made it."""
+    try:
+        yield
+    except OptiframeError:
+        raise
+    except KeyError as error:
+        said = f"{error} is missing"
+    except (ValidationError, TypeError, AttributeError):
+        said = "a value is of another type"
+    except ValueError as error:
+        said = str(error)
+    except RecursionError:
+        said = "it is nested too deeply"
+    else:
+        return
+    raise InvalidInput(f"the store holds {what} that cannot be understood ({said})")
 
 
 def _number(found: dict[str, Any]) -> Any:
@@ -93,7 +117,7 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
     InvalidInput
         When a value is not what this version writes.
     """
-    try:
+    with understood("a cell"):
         documents = {name: from_json(row[name]) for name in _DOCUMENTS}
         documents["findings"] = tuple(documents["findings"])
         documents["times"] = tuple(documents["times"])
@@ -113,9 +137,8 @@ def outcome_from(row: Mapping[str, Any], points: Iterable[Mapping[str, Any]], tr
         numbers = {name: row[column] for name, column in _COLUMNS.items()}
         fields |= {name: math.nan if value is None else float(value) for name, value in numbers.items()}
         fields |= {name: str(row[name]) for name in _TEXTS}
-        return Outcome(**fields, **documents).printable()  # whoever wrote the store
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"the store holds a cell that cannot be understood ({error})") from None
+        found: Outcome = checked(Outcome).validate_python({**fields, **documents})
+        return found.printable()  # whoever wrote the store
 
 
 def history_from(text: str) -> dict[str, list[float]]:
@@ -126,11 +149,8 @@ def history_from(text: str) -> dict[str, list[float]]:
     InvalidInput
         When it is not what this version writes.
     """
-    try:
-        columns = {name: [float(value) for value in from_json(text)[name]] for name in HISTORY}
-    except (ValueError, TypeError, LookupError) as error:
-        raise InvalidInput(f"the store holds a history that cannot be understood ({error})") from None
-    return columns
+    with understood("a history"):
+        return {name: [float(value) for value in from_json(text)[name]] for name in HISTORY}
 
 
 def spec_of(cell: Cell) -> str:
@@ -144,12 +164,20 @@ def spec_of(cell: Cell) -> str:
 
 
 def cell_from(key: str, seed: str, spec: str) -> Cell:
-    """The cell that `spec_of` described."""
-    parts = from_json(spec)
-    shown = ("title", "name", "where")  # a parameter keeps its value, whatever that is
-    for part in parts.values():
-        part |= {name: printable(part[name]) for name in shown}
-    return Cell(key, Choice(**parts["problem"]), Choice(**parts["solver"]), int(seed))
+    """The cell that `spec_of` described.
+
+    Raises
+    ------
+    InvalidInput
+        When it is not what this version writes.
+    """
+    with understood("an entry"):
+        parts = from_json(spec)
+        shown = ("title", "name", "where")  # a parameter keeps its value, whatever that is
+        for part in parts.values():
+            part |= {name: printable(part[name]) for name in shown}
+        chosen = [checked(Choice).validate_python(parts[kind]) for kind in ("problem", "solver")]
+        return Cell(key, *chosen, int(seed))
 
 
 def settings_of(plan: Plan) -> str:
@@ -176,20 +204,33 @@ def identity_of(plan: Plan) -> str:
 
 
 def plan_from(settings: str, config: str, output: Path, cells: list[Cell], positions: list[int]) -> Plan:
-    """The plan a store holds; `Choice.thing` of objects made in Python is None."""
-    said = from_json(settings)
-    return Plan(
-        cells=tuple(cells),
-        budget=Budget(**said["budget"]),
-        limits=Limits(**said["limits"]),
-        measure=Measure(**said["measure"]),
-        executor=ExecutorChoice(**said["executor"]),
-        order_seed=said["order_seed"],
-        gaps=tuple(said["gaps"]),
-        better=said["better"],
-        text=config,
-        folder=Path(said["folder"]),
-        modules=tuple(said["modules"]),
-        output=output,
-        positions=tuple(positions),
-    )
+    """The plan a store holds; `Choice.thing` of objects made in Python is None.
+
+    Raises
+    ------
+    InvalidInput
+        When the settings are not what this version writes.
+    """
+    with understood("settings"):
+        said = from_json(settings)
+        return Plan(
+            cells=tuple(cells),
+            budget=Budget(**said["budget"]),
+            limits=checked(Limits).validate_python(said["limits"]),
+            measure=checked(Measure).validate_python(said["measure"]),
+            executor=checked(ExecutorChoice).validate_python(said["executor"]),
+            order_seed=int(said["order_seed"]),
+            gaps=checked(tuple[float, ...]).validate_python(said["gaps"]),
+            better=checked(dict[str, Direction]).validate_python(said["better"]),
+            text=config,
+            folder=Path(said["folder"]),
+            modules=checked(tuple[str, ...]).validate_python(said["modules"]),
+            output=output,
+            positions=tuple(positions),
+        )
+
+
+@cache
+def checked(kind: Any) -> TypeAdapter[Any]:
+    """What reads a value of this type from plain data, and raises a `ValueError` where it is none."""
+    return TypeAdapter(kind)

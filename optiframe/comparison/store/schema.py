@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError
+from optiframe.printable import printable
 
 FILE = "comparison.sqlite"
 VERSION = 2  # form 1 had tables of claims beside these; it is read like form 2, and written once it is form 2
@@ -180,6 +181,7 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> int:
         raise InvalidInput(
             f"{path} is a database of another program; it is left as it is; choose another folder"
         )
+    _refuse_code(connection, path)
     meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     version = int(meta["schema"]) if meta.get("schema", "").isdecimal() else 0
     if version > VERSION:
@@ -192,6 +194,16 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> int:
     if verdict != "ok" or version < 1:
         raise _damaged(path, str(verdict) if verdict != "ok" else "it does not say its form")
     return version
+
+
+def _refuse_code(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise `InvalidInput` for a file that computes what it is asked for: reading it might never end."""
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    for kind, name, sql in found:
+        made = f"{sql or ''}".upper()
+        plain = kind == "table" and not made.startswith("CREATE VIRTUAL") and " GENERATED " not in made
+        if not plain and not name.startswith("sqlite_autoindex_"):
+            raise _damaged(path, f"it has a {kind} {printable(name)!r}, and a store has plain tables only")
 
 
 def _create(path: Path) -> None:

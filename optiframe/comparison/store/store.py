@@ -25,6 +25,7 @@ from optiframe.comparison.store.rows import (
     CELL_COLUMNS,
     cell_from,
     cell_values,
+    checked,
     from_json,
     history_from,
     identity_of,
@@ -35,6 +36,7 @@ from optiframe.comparison.store.rows import (
     spec_of,
     text,
     to_json,
+    understood,
 )
 from optiframe.comparison.store.schema import (
     FILE,
@@ -250,20 +252,24 @@ class Store:
             )
             for cell in cells
         ]
-        settings = from_json(latest["settings"])
-        return Records(
-            rows=tuple(rows),
-            best={r["solved"]: r["objective"] for r in self._rows("SELECT solved, objective FROM best")},
-            gaps=tuple(settings["gaps"]),
-            better=settings["better"],
-            config=printable(latest["config"]),
-            environment=all_printable(from_json(latest["environment"])),
-            title=printable(latest["title"]),
-            started=latest["began"],
-            ended=latest["done"] or "",
-            fixed=frozenset(cell.problem.title for cell in cells if not seeded(cell.problem.table)),
-            tolerance=float(settings["budget"].get("tolerance", Records.tolerance)),
-        )
+        best = {r["solved"]: r["objective"] for r in self._rows("SELECT solved, objective FROM best")}
+        with understood("a run"):
+            settings = from_json(latest["settings"])
+            said = {
+                "rows": tuple(rows),
+                "best": best,
+                "gaps": settings["gaps"],
+                "better": settings["better"],
+                "config": printable(latest["config"]),
+                "environment": all_printable(from_json(latest["environment"])),
+                "title": printable(latest["title"]),
+                "started": latest["began"],
+                "ended": latest["done"] or "",
+                "fixed": {cell.problem.title for cell in cells if not seeded(cell.problem.table)},
+                "tolerance": settings["budget"].get("tolerance", Records.tolerance),
+            }
+            records: Records = checked(Records).validate_python(said)
+        return records
 
     def _latest(self) -> sqlite3.Row:
         """The plan of our run, or of the latest, with what is known of its runs."""
