@@ -176,8 +176,8 @@ def cell_from(key: str, seed: str, spec: str) -> Cell:
         shown = ("title", "name", "where")  # a parameter keeps its value, whatever that is
         for part in parts.values():
             part |= {name: printable(part[name]) for name in shown}
-        chosen = [checked(Choice).validate_python(parts[kind]) for kind in ("problem", "solver")]
-        return Cell(key, *chosen, int(seed))
+        problem, solver = (checked(Choice).validate_python(parts[kind]) for kind in ("problem", "solver"))
+        return Cell(key, problem, solver, int(seed))
 
 
 def settings_of(plan: Plan) -> str:
