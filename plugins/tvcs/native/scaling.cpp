@@ -11,7 +11,7 @@ namespace optiframe::tvcs {
 namespace {
 
 constexpr i64 factor = 8;        // between the widths of two phases
-constexpr i64 looks_to_fit = 2;  // looks at arcs, times all arcs, before potentials are given up
+constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
 constexpr i64 looks_a_rise = 6;  // looks at arcs, times all arcs, between two updates of all potentials
 
 // Each link twice, at its tail and at its head, node by node.
