@@ -16,7 +16,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
-import dask
 import numpy as np
 import psutil
 import pytest
@@ -44,32 +43,20 @@ from optiframe import Budget, InvalidInput, Unsuited
 from optiframe.problems.objectives.objective import FiniteSum
 
 from .classification_twins import planted, problem
+from .dask_processes import LONG, cluster_of
 
 pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds
 
 WORKERS = 5
 F = planted(1000, 6)
 SHARDS = [F.take(slice(at, None, WORKERS)) for at in range(WORKERS)]
-# Nothing here may depend on being quick: for workers that answer this is for ever.
-LONG = 120.0
 # Waited for once by a test with a process that is stopped; the others answer within it on a busy machine.
 ONCE = 12.0
 
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[LocalCluster]:
-    with (
-        # Else Dask gives up a killed process that takes more than 15 s to start again.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
-        LocalCluster(
-            n_workers=WORKERS,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-            silence_logs=60,
-        ) as cluster,
-    ):
+    with cluster_of(WORKERS) as cluster:
         yield cluster
 
 

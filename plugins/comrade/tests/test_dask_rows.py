@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import psutil
 import pyarrow as pa
@@ -28,26 +27,17 @@ from optiframe import Budget, InvalidInput, Minimize
 from optiframe.problems.objectives.losses import Logistic
 from optiframe.records.fields import Array
 
+from .dask_processes import LONG, cluster_of
+
 pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds
 
 da = pytest.importorskip("dask.array")
 PROCESSES, COLUMNS = 3, 4
-LONG = 120.0
 
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[LocalCluster]:
-    with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
-        LocalCluster(
-            n_workers=PROCESSES,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-            silence_logs=60,
-        ) as cluster,
-    ):
+    with cluster_of(PROCESSES) as cluster:
         yield cluster
 
 

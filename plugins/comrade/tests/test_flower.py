@@ -16,10 +16,13 @@ import numpy as np
 import psutil
 import pytest
 from optiframe_comrade import Broadcast, Fault, Reply
-from optiframe_comrade.backends.flower import flower
+from optiframe_comrade.backends.flower import flower, relay
+from optiframe_comrade.backends.flower.local_backend import Trial
 from optiframe_comrade.backends.flower.node import save_rows
 from optiframe_comrade.backends.flower.processes import FederationFailed, Processes
 from optiframe_comrade.backends.flower.protocol import work_of
+from optiframe_comrade.backends.flower.relay import RelayedWorkers
+from optiframe_comrade.backends.flower.start_local import listens, start_local
 from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.messages import NEWTON_STEP
@@ -34,11 +37,7 @@ from optiframe import Budget, Minimize
 from .classification_twins import planted
 
 with flower():
-    from optiframe_comrade.backends.flower import embedded_server
-    from optiframe_comrade.backends.flower.embedded_server import EmbeddedServer
     from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
-    from optiframe_comrade.backends.flower.start_local import listens, start_local
-    from optiframe_comrade.backends.flower.trial import Trial
 
 pytestmark = pytest.mark.slow
 
@@ -62,8 +61,7 @@ class Stage:
         actor = Path(__file__).with_name("flower_actor.py")
         self.processes = Processes()
         try:
-            link, self.nodes = start_local(self.processes, configs, instead=[sys.executable, str(actor)])
-            self.task = EmbeddedServer(link)
+            self.local = start_local(self.processes, configs, instead=[sys.executable, str(actor)])
         except BaseException:
             self.processes.close()
             raise
@@ -73,19 +71,18 @@ class Stage:
         for number in range(NODES):
             (self.folder / f"mode-{number}").write_text(modes.get(f"node{number}", "honest"))
 
-    def workers(self, config: WorkerConfig) -> GridWorkers:
-        return GridWorkers(
-            self.task.grid,
-            self.nodes,
+    def workers(self, config: WorkerConfig) -> RelayedWorkers:
+        return RelayedWorkers(
+            self.local.line,
+            self.local.address,
+            self.local.nodes,
             work_of(config, SHARDS[0].name, SHARDS[0].l2),
-            config.compressor,
             names=[f"node {number}" for number in range(NODES)],
             sizes=[len(shard) for shard in SHARDS],
-            prepare=self.task.identify,
         )
 
     def close(self) -> None:
-        self.task.close()
+        self.local.line.close()
         self.processes.close()
 
 
@@ -105,6 +102,14 @@ def living(processes: Processes) -> list[psutil.Process]:
     return [each for each in found if each.status() != psutil.STATUS_ZOMBIE]
 
 
+def server_app(stage: Stage) -> psutil.Process:
+    """The process that takes in what nodes send."""
+    (found,) = [
+        each for each in living(stage.processes) if any("flwr-serverapp" in word for word in each.cmdline())
+    ]
+    return found
+
+
 def assert_ended(processes: list[psutil.Process]) -> None:
     _, alive = psutil.wait_procs(processes, timeout=120)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
@@ -113,12 +118,12 @@ def assert_ended(processes: list[psutil.Process]) -> None:
 def at_round(stage: Stage, script: dict[int, Callable[[], None]]) -> Ready:
     """A backend of the stage's nodes; before a round it does what the script says."""
 
-    class Scripted(GridWorkers):
+    class Scripted(RelayedWorkers):
         def ask(self, broadcast, deadline=None, to=None):
             script.get(broadcast.round, lambda: None)()
             return super().ask(broadcast, deadline, to)
 
-    def found(config: WorkerConfig) -> GridWorkers:
+    def found(config: WorkerConfig) -> RelayedWorkers:
         workers = stage.workers(config)
         workers.__class__ = Scripted
         return workers
@@ -158,13 +163,15 @@ def test_nothing_listens_but_on_loopback_and_nothing_is_connected_beyond(stage: 
 
 def test_what_malicious_nodes_send_does_nothing_in_the_coordinator(stage: Stage) -> None:
     stage.behave(node0="pickle", node1="object-array", node2="bomb", node3="huge")
-    before = psutil.Process().memory_info().rss
+    takes = [psutil.Process(), server_app(stage)]
+    before = [process.memory_info().rss for process in takes]
     asked = Broadcast(1, NEWTON_STEP, np.zeros(COLUMNS))
     faults = stage.workers(WorkerConfig()).ask(asked, 60.0)
     stage.behave()
     assert [fault.kind for fault in faults] == ["wrong-type", "malformed", "malformed", "too-large"]
     assert not list(stage.folder.glob("mark-*"))
-    assert psutil.Process().memory_info().rss - before < 1 << 25  # half of what the last one sent
+    for process, held in zip(takes, before, strict=True):
+        assert process.memory_info().rss - held < 1 << 25  # half of what the last one sent
 
 
 def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> None:
@@ -228,8 +235,7 @@ def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
 def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
     loss: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("_PATIENCE", "_TIMEOUT"):
-        monkeypatch.setattr(embedded_server, name, 8.0)  # not to wait longer than a test must
+    monkeypatch.setattr(relay, "_TIMEOUT", 8.0)  # not to wait longer than a test must
     before = set(threading.enumerate())
     trials: list[Trial] = []
     left: list[psutil.Process] = []
@@ -241,7 +247,7 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
         again = link.cmdline()
         link.send_signal(signal.SIGSTOP if loss == "stopped" else signal.SIGKILL)
         if loss == "started anew":
-            port = int(trials[0].link.address.rsplit(":", 1)[1])
+            port = int(trials[0].address.rsplit(":", 1)[1])
             while listens(port):
                 time.sleep(0.05)
             processes.run("superlink", again)
@@ -279,7 +285,6 @@ def test_a_superlink_that_does_not_know_the_run_is_told_from_one_that_is_busy(
         def _ask(self, broadcast, deadline, to):
             raise error
 
-    assert embedded_server._hopeless(error) == (status == 404)  # else it is asked again, for a while
     workers = Failing(
         None, [1, 2], work_of(WorkerConfig(), SHARDS[0].name, SHARDS[0].l2), WorkerConfig().compressor
     )

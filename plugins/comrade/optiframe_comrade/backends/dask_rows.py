@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from operator import methodcaller
 from pathlib import Path
@@ -156,11 +156,9 @@ class DaskRows(Placed):
             )
         if len(matrix.chunks[1]) > 1:
             matrix = matrix.rechunk({1: -1})
-        delayed = require("dask", "dask").delayed(rows_of_blocks, pure=False)
-        labels = target.to_delayed().ravel()
-        parts = [delayed(a, b) for a, b in zip(matrix.to_delayed().ravel(), labels, strict=True)]
-        names = [f"block {at}" for at in range(len(parts))]
-        return cls._from_parts(client, client.compute(parts), names, loss=loss, l2=l2, per=per)
+        pairs = zip(matrix.to_delayed().ravel(), target.to_delayed().ravel(), strict=True)
+        parts = _delayed(client, rows_of_blocks, pairs)
+        return cls._from_parts(client, parts, "block", loss=loss, l2=l2, per=per)
 
     @classmethod
     def from_frame(
@@ -179,23 +177,22 @@ class DaskRows(Placed):
             raise InvalidInput(f"frame must be a Dask data frame, got a {type(frame).__name__}")
         if target not in list(frame.columns):
             raise InvalidInput(f"the data frame has no column {target!r}; it has {_some(frame.columns)}")
-        delayed = require("dask", "dask").delayed(rows_of_partition, pure=False)
-        parts = [delayed(part, target) for part in frame.to_delayed()]
-        names = [f"partition {at}" for at in range(len(parts))]
-        return cls._from_parts(client, client.compute(parts), names, loss=loss, l2=l2, per=per)
+        parts = _delayed(client, rows_of_partition, ((part, target) for part in frame.to_delayed()))
+        return cls._from_parts(client, parts, "partition", loss=loss, l2=l2, per=per)
 
     @classmethod
     def _from_parts(
         cls,
         client: Any,
         parts: list[Any],
-        names: Sequence[str],
+        names: Sequence[str] | str,
         *,
         loss: LossName,
         l2: float | None,
         per: Per,
     ) -> Self:
-        """From futures of `Rows`."""
+        """From futures of `Rows`, whose names are given or one word with a number."""
+        names = [f"{names} {at}" for at in range(len(parts))] if isinstance(names, str) else names
         if loss not in LOSSES:
             raise InvalidInput(f"loss: {loss!r} is none of {', '.join(LOSSES)}")
         if per not in get_args(Per):
@@ -275,6 +272,12 @@ class DaskRows(Placed):
 def _check_client(client: Any) -> None:
     if not isinstance(client, require("distributed", "dask").Client):
         raise InvalidInput(f"client must be a `distributed.Client`, got a {type(client).__name__}")
+
+
+def _delayed(client: Any, make: Callable[..., Any], given: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Futures of what a function makes of each tuple of arguments, where these lie on the cluster."""
+    delayed = require("dask", "dask").delayed(make, pure=False)
+    return list(client.compute([delayed(*each) for each in given]))
 
 
 def _listed(files: Sequence[str | Path] | str | Path) -> list[str]:

@@ -26,10 +26,10 @@ from optiframe_comrade.backends.flower.front import ROUTES, nginx, write_front
 from optiframe_comrade.backends.flower.keys import make_certificate
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers
 from optiframe_comrade.backends.flower.processes import command, environment
+from optiframe_comrade.backends.flower.start_local import CONNECTION, write_connection
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*", re.IGNORECASE)
 _FOLDER = re.compile(r"/[\w./+-]*")  # nginx's configuration has these as they are
-_OURS = "ours"  # what the operator's connection is called
 _COMMAND = "python -m optiframe_comrade.backends.flower.federation"
 _STARTED = re.compile(r"Successfully started run (\d+)")  # as ``flwr run`` says it
 _PATIENCE = 10.0  # seconds for one answer
@@ -87,22 +87,14 @@ def write(folder: Path, federation: Federation, days: int = 365) -> list[str]:
     folder.chmod(0o700)
     made = make_certificate(folder, federation.name, days)
     front = write_front(folder, made, **asdict(federation))
-    connection = [
-        "[superlink]",
-        f'default = "{_OURS}"',
-        "",
-        f"[superlink.{_OURS}]",
-        f'address = "127.0.0.1:{federation.superlink}"',
-        f'root-certificates = "{made.authority}"',
-    ]
-    (folder / "config.toml").write_text("\n".join(connection) + "\n", encoding="utf-8")
+    write_connection(folder, federation.superlink, f'root-certificates = "{made.authority}"')
     (folder / "federation.json").write_text(json.dumps(asdict(federation)), encoding="utf-8")
     superlink = ["flower-superlink", "--host 127.0.0.1", f"--port {federation.superlink}", *made.options()]
     superlink += ["--enable-supernode-auth", "--disable-runtime-dependency-installation"]
     return [
         " ".join(superlink),
         f"{nginx() or 'nginx'} -c {front}",
-        f"FLWR_HOME={folder} flwr supernode register node.pub {_OURS}    # for each node's public key",
+        f"FLWR_HOME={folder} flwr supernode register node.pub {CONNECTION}    # for each node's public key",
         f"{_COMMAND} check {folder}",
         f"{_COMMAND} run {folder} \"nodes=4 columns=123 result='answer.json'\"    # and other settings",
     ]
@@ -221,7 +213,7 @@ def run(folder: Path, settings: str) -> str | None:
     read(folder)
     variables = environment(folder.resolve())
     flwr = command("flwr", variables)
-    argv = [flwr, "run", app(), _OURS, "--stream", "--run-config", settings]
+    argv = [flwr, "run", app(), CONNECTION, "--stream", "--run-config", settings]
     number = None
     with subprocess.Popen(
         argv, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -232,7 +224,7 @@ def run(folder: Path, settings: str) -> str | None:
             number = number or _STARTED.search(line)
     if number is None:
         return "the run was not started"
-    listed = [flwr, "list", _OURS, "--run-id", number[1], "--format", "json"]
+    listed = [flwr, "list", CONNECTION, "--run-id", number[1], "--format", "json"]
     answer = subprocess.run(listed, env=variables, capture_output=True, text=True, check=False)
     try:
         row = json.loads(answer.stdout)["runs"][0]

@@ -39,7 +39,7 @@ class GridWorkers:
     misses a deadline is still asked in later rounds, but the round no longer waits for it
     alone: else one dead node would cost every round its whole deadline.
 
-    Nobody is believed about how many terms he holds: `sizes` comes from the coordinator.
+    Nobody is believed about how many terms he holds: all count the same.
 
     Parameters
     ----------
@@ -51,29 +51,13 @@ class GridWorkers:
         How nodes are to work; sent with every broadcast.
     compressor
         The object that `work` names; says how long a reply may be.
-    names, sizes
-        As in `Workers`; by default "node" with Flower's number, and all of one size.
-    prepare, close
-        Called before messages are made, and at the end.
     """
 
-    def __init__(
-        self,
-        grid: Any,
-        nodes: Sequence[int],
-        work: Work,
-        compressor: Compressor,
-        *,
-        names: Sequence[str] | None = None,
-        sizes: Sequence[int] | None = None,
-        prepare: Callable[[], None] | None = None,
-        close: Callable[[], None] | None = None,
-    ) -> None:
+    def __init__(self, grid: Any, nodes: Sequence[int], work: Work, compressor: Compressor) -> None:
         self.grid, self.nodes = grid, list(nodes)
         self.work, self.compressor = work, compressor
-        self.names = [f"node {node}" for node in nodes] if names is None else list(names)
-        self.sizes = [1] * len(self.nodes) if sizes is None else list(sizes)
-        self._prepare, self._close = prepare, close
+        self.names = [f"node {node}" for node in nodes]
+        self.sizes = [1] * len(self.nodes)
         self._silent: set[int] = set()  # who missed the last deadline
 
     def __len__(self) -> int:
@@ -126,10 +110,7 @@ class GridWorkers:
         return [replies[worker] for worker in asked]
 
     def close(self) -> None:
-        """Let go of the nodes; they live on, unless they were started for this."""
-        close, self._close = self._close, None
-        if close is not None:
-            close()
+        """Nothing: the nodes live on."""
 
     def _most(self, broadcast: Broadcast) -> int:
         plain = 8 * broadcast.size
@@ -138,8 +119,6 @@ class GridWorkers:
 
     def _push(self, broadcast: Broadcast, asked: Sequence[int], deadline: float | None) -> dict[str, int]:
         """Send; the numbers of the messages, with the worker each went to."""
-        if self._prepare is not None:
-            self._prepare()
         values = write_broadcast(broadcast) | write_work(self.work)
         # One message more than the deadline old is of no use to anyone: let Flower forget it.
         ttl = _TTL if deadline is None else deadline + _GRACE

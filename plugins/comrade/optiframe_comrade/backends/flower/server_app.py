@@ -8,7 +8,6 @@ The coordinator holds no rows: it cannot tell the objective, and the trace has n
 from __future__ import annotations
 
 import json
-import logging
 import math
 import time
 from pathlib import Path
@@ -27,12 +26,12 @@ from optiframe.records.fields import Array
 from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 from optiframe_comrade.backends.flower.loopback import only_loopback_answers
 from optiframe_comrade.backends.flower.protocol import work_of
+from optiframe_comrade.backends.flower.relay import serve
 from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.worker import WorkerConfig
 from optiframe_comrade.protocol.workers import Workers
 
 _LOOK = 1.0  # seconds between two looks at which nodes are there
-_LOG = logging.getLogger("optiframe.comrade.flower")
 
 app = ServerApp()
 
@@ -72,14 +71,17 @@ class Afar(Minimize):
 
 @app.main()
 def main(grid: Grid, context: Context) -> None:
-    """Wait for the nodes, run the solver, write the answer as JSON."""
+    """Wait for the nodes, run the solver, write the answer as JSON; in a trial the solver is elsewhere."""
     settings = context.run_config
+    if settings["relay"]:
+        serve(grid, str(settings["relay"]))
+        return
     answer = run(grid, settings)
     path = Path(str(settings["result"])).resolve()
     unfinished = path.with_name(path.name + ".part")
     unfinished.write_text(json.dumps(answer, indent=1), encoding="utf-8")
     unfinished.replace(path)  # whoever waits for the file finds it whole
-    _LOG.info("%s: %s; written to %s", settings["solver"], answer["message"], path)
+    print(f"{settings['solver']}: {answer['message']}; the answer is in {path}", flush=True)  # the run's log
 
 
 def run(grid: Grid, settings: Any) -> dict[str, Any]:

@@ -13,22 +13,27 @@ import socket
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Client, Connection
+from pathlib import Path
 from typing import NamedTuple
 
-from optiframe_comrade.backends.flower.embedded_server import Link
+from optiframe_comrade.backends.flower import app
 from optiframe_comrade.backends.flower.processes import Processes
 
 LOOPBACK = "127.0.0.1"
+CONNECTION = "ours"
+"""What `flwr` calls the SuperLink of a folder, see `write_connection`."""
 # Below those that Linux gives to connections, which come and go before a process has taken its port.
 _FIRST_PORT, _PORTS = 20_000, 12_000
-_START = 180.0  # seconds for all processes to start and find each other; some 5 s on an idle machine
+_START = 180.0  # seconds for all processes to start and find each other; some 10 s on an idle machine
 _NODE = re.compile(r"SuperNode ID: (\d+)")
 
 
 class Local(NamedTuple):
-    """How to reach a federation on this machine, and Flower's numbers of its nodes."""
+    """A federation on this machine: its SuperLink, the line to its ServerApp, the nodes' numbers."""
 
-    link: Link
+    address: str
+    line: Connection
     nodes: list[int]
 
 
@@ -39,7 +44,7 @@ def start_local(
     persistent_client: bool = True,
     instead: Sequence[str] | None = None,
 ) -> Local:
-    """Start a SuperLink, whose ServerApp is to be this process (`EmbeddedServer`), and its nodes.
+    """Start a SuperLink, its nodes, and a run whose ServerApp answers this process (`relay`).
 
     Parameters
     ----------
@@ -59,18 +64,20 @@ def start_local(
         When a process ends or is not ready in time, with the end of its log.
     """
     port, *ports = free_ports(1 + len(configs))
+    address = f"{LOOPBACK}:{port}"
+    superlink = ["flower-superlink", "--insecure", "--host", LOOPBACK, "--port", str(port)]
+    processes.run("superlink", [*superlink, "--disable-runtime-dependency-installation"])
+    ends = time.monotonic() + _START
+    processes.wait("superlink", lambda: listens(port), ends)
+    write_connection(processes.folder, port, "insecure = true")
+    path = processes.folder / "relay"
+    processes.run("run", ["flwr", "run", app(), CONNECTION, "--run-config", written({"relay": str(path)})])
     secret = processes.folder / "secret"
     secret.touch(0o600)
     secret.write_bytes(secrets.token_bytes(32))
-    link = Link(f"{LOOPBACK}:{port}", secret.read_bytes())
     own_process = ["--superexec-auth-secret-file", str(secret)]
-    superlink = ["flower-superlink", "--insecure", "--host", LOOPBACK, "--port", str(port)]
-    superlink += ["--disable-runtime-dependency-installation", "--isolation", "process", *own_process]
-    processes.run("superlink", superlink)
-    ends = time.monotonic() + _START
-    processes.wait("superlink", lambda: listens(port), ends)
     for number, (config, own) in enumerate(zip(configs, ports, strict=True)):
-        node = ["flower-supernode", "--insecure", "--superlink", link.address]
+        node = ["flower-supernode", "--insecure", "--superlink", address]
         node += ["--host", LOOPBACK, "--port", str(own), "--node-config", written(config)]
         node += ["--isolation", "process", *own_process] if persistent_client else []
         processes.run(f"node {number}", node)
@@ -78,7 +85,27 @@ def start_local(
             client = [sys.executable, "-m", "optiframe_comrade.backends.flower.persistent_client"]
             client = [*(instead or client), "--runtime-api-address", f"{LOOPBACK}:{own}", *own_process]
             processes.run(f"client {number}", [*client, "--parent-pid", str(processes.supervisor.pid)])
-    return Local(link, [node_number(processes, f"node {number}", ends) for number in range(len(configs))])
+    nodes = [node_number(processes, f"node {number}", ends) for number in range(len(configs))]
+    processes.wait("run", lambda: "Successfully started run" in processes.log("run"), ends)
+    lines: list[Connection] = []
+    processes.wait("superlink", lambda: _connected(path, lines), ends)
+    return Local(address, lines[0], nodes)
+
+
+def _connected(path: Path, lines: list[Connection]) -> bool:
+    """Whether somebody listens at a socket; the line to him is put in the list."""
+    try:
+        lines.append(Client(str(path), "AF_UNIX"))
+    except OSError:
+        return False
+    return True
+
+
+def write_connection(folder: Path, port: int, security: str) -> None:
+    """Write where `flwr` finds the SuperLink of this machine if its FLWR_HOME is the folder."""
+    lines = ["[superlink]", f'default = "{CONNECTION}"', "", f"[superlink.{CONNECTION}]"]
+    lines += [f'address = "{LOOPBACK}:{port}"', security, ""]
+    (folder / "config.toml").write_text("\n".join(lines), encoding="utf-8")
 
 
 def node_number(processes: Processes, name: str, ends: float) -> int:
@@ -111,5 +138,5 @@ def listens(port: int) -> bool:
 
 
 def written(config: Mapping[str, str | int]) -> str:
-    """Settings as `flower-supernode` takes them."""
+    """Settings as Flower's commands take them."""
     return " ".join(f"{k}={json.dumps(v) if isinstance(v, str) else v}" for k, v in config.items())
