@@ -10,6 +10,7 @@ import pytest
 from optiframe_comrade.baselines.exact import Exact
 from optiframe_comrade.local.newton import minimum
 from optiframe_comrade.local.per_sample import mean_of
+from optiframe_comrade.parts.filters import FromCallable
 from optiframe_comrade.plots.progress_curves import curves, least_objective
 from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.solvers.comrade import Comrade
@@ -188,6 +189,28 @@ def test_robust_giant_asks_only_the_survivors_for_steps() -> None:
     kinds = [(each.kind, len(each.asked)) for each in result.detail.exchanges]
     assert kinds == [("gradient", 10), ("newton-step-with-gradient", 7)] * 2
     assert [len(each.trimmed) for each in result.detail.exchanges] == [3, 0, 3, 0]
+
+
+@pytest.mark.parametrize(
+    "solver", ["newton.comrade", "newton.giant", "newton.robust-giant", "newton.polished"]
+)
+def test_a_filter_of_the_users_sees_vectors_of_the_points_length_alone(solver: str) -> None:
+    """No objectives of a line search, no sketches, no number beside an update."""
+    seen = []
+
+    def own(vectors: np.ndarray) -> np.ndarray:
+        seen.append(np.shape(vectors))
+        return np.mean(vectors, axis=0)
+
+    optiframe.solve(
+        Minimize(planted(200, 3)),
+        solver,
+        workers=4,
+        filter=FromCallable(function=own),
+        budget=Budget(iterations=2, tolerance=0.0),
+    )
+    assert seen
+    assert {shape[1:] for shape in seen} == {(3,)}
 
 
 def test_how_many_are_left_out() -> None:
