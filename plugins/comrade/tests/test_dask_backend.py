@@ -506,7 +506,8 @@ def started_apart(folder: Path) -> tuple[str, list[subprocess.Popen[bytes]]]:
 def test_the_schedulers_death_has_a_name(tmp_path: Path) -> None:
     address, processes = started_apart(tmp_path)
     try:
-        given = {"workers": 2, "backend": {"name": "dask", "address": address}, "trim": 0.0}
+        backend = {"name": "dask", "address": address, "starting": 10 * LONG}
+        given = {"workers": 2, "backend": backend, "trim": 0.0}
         with pytest.raises(SchedulerLost, match=r"round 3: Dask's scheduler at tcp://127\.0\.0\.1.* is gone"):
             optiframe.solve(problem(200, 3), "newton.comrade", filter=ending(processes[0]), **given)
     finally:

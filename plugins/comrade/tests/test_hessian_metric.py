@@ -68,19 +68,24 @@ def slow_spectral_average(rows: Array, lies: int) -> tuple[Array, list[int]]:
     pairs = sorted(squares[i][j] for i in range(m) for j in range(i))
     honest = m - lies
     at = (lies * (lies - 1) + honest * (honest - 1) / 2) / (m * (m - 1))
-    near = pairs[int(at * (len(pairs) - 1))] * (1 - 2 * np.sqrt(2 / d))
-    begins = np.ones(m)
-    if near > 0:
-        crowds = [1 + sum(max(0, 1 - squares[i][j] / near) for j in range(m) if j != i) for i in range(m)]
-        begins = 1 / np.array(crowds)
+    centred = rows - rows.mean(axis=0)
+    values = np.linalg.eigvalsh(centred.T @ centred / m)[:-1]
+    alike = 1 / np.clip((values**2).sum() / values.sum() ** 2 - 1 / (m - 2), 1 / d, 1)
+    near = pairs[int(at * (len(pairs) - 1))] * max(0.5, 1 - 2 * np.sqrt(2 / alike))
+    crowds = [1 + sum(max(0, 1 - squares[i][j] / near) for j in range(m) if j != i) for i in range(m)]
+    begins = 1 / np.array(crowds)
     left, least, best = begins, np.inf, begins
-    while left.sum() > begins.sum() * (1 - 2 * lies / m) and (left > 0).sum() > 1:
+    while True:
         centred = rows - left @ rows / left.sum()
         values, vectors = np.linalg.eigh((left[:, np.newaxis] * centred).T @ centred / left.sum())
-        if values[-1] < least and (left / left.sum()).max() <= 2 / honest:
+        most = 2 * begins.max() / (begins.sum() * honest / m)
+        if values[-1] < least and (left / left.sum()).max() <= most:
             least, best = values[-1], left
+        if left.sum() <= begins.sum() * (1 - 2 * lies / m) or (left > 0).sum() < 2:
+            break
         along = (centred @ vectors[:, -1]) ** 2 * (left > 0)
-        left = left * (1 - along / along.max())
+        parts = along / along.max()
+        left = left * (1 - min(1, 0.1 * left.sum() / (left @ parts)) * parts)
     return best @ rows / best.sum(), np.flatnonzero(best / begins >= (best / begins).max() / 2).tolist()
 
 
@@ -125,6 +130,16 @@ def test_workers_who_send_one_vector_count_as_few() -> None:
     mixed = NearestNeighbourMixing(then="mean").aggregate(rows, 8) - honest.mean(axis=0)
     assert off < 2.5
     assert np.linalg.norm(mixed) > 5.0
+
+
+def test_two_fifths_that_scatter_like_the_others_are_left_out_however_unlike_these_are() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((50, 130)) * (
+        [3.0] + [1.0] * 9 + [0.2] * 120
+    )  # few directions hold nearly all
+    rows *= rng.uniform(0.5, 1.5, (50, 1))
+    rows[:20] += 60 * np.eye(130)[40]
+    assert np.linalg.norm(spectral(rows, 20) - rows[20:].mean(axis=0)) < 2.0  # the group is 60 away
 
 
 def test_many_rows_take_another_way_to_the_same_eigenvector() -> None:

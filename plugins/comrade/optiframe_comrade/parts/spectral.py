@@ -16,19 +16,21 @@ from optiframe_comrade.parts import robust_means
 from optiframe_comrade.parts.nearest import Mixture, compact
 
 _DEVIATIONS = 2.0  # of a squared distance between two honest rows, below its mean: nearer is a crowd
-_HEAVIEST = 2.0  # share of a row in the average, in parts of an even one among m - lies
+_CROWD = 0.5  # of that mean: rows nearer than this are a crowd in any case
+_STEP = 0.1  # most of the weight that a round takes: a group of nearly half of all takes its rivals' along
+_HEAVIEST = 2.0  # weight of a row in the average, in parts of an even one without the lies
 _KEPT = 0.5  # a row counts as left in with this part of the most that any has of what it began with
 _DENSE = 100  # rows up to which LAPACK is the fastest way to one eigenvector
-_BLOCK = 64  # rows for each of which a round takes weights down one time more: some rounds, whatever m is
 
 
 def spectral_average(rows: Array, lies: int) -> Mixture:
     """The weighted average of least scatter, of those met while the farthest rows lose weight.
 
     Every row begins with one over its `crowding`. Then again and again: find the direction in which the
-    weighted rows scatter most, and take weight from every row in proportion to its square along it, until
-    less than m - 2 lies of m parts are left. Of all averages on the way, that with the least largest
-    scatter is the answer, but for those in which a row has more than twice an even share among m - lies.
+    weighted rows scatter most, and take weight from every row in proportion to its square along it, but
+    no more than a tenth of all in a round, until less than m - 2 lies of m parts are left. Of all averages
+    on the way, that with the least largest scatter is the answer, but for those in which a row has more than
+    twice the share with which the heaviest would begin without the lies.
     `rows` has shape (m, d), `lies` is below m; with none it is the plain mean. A row counts as kept if it
     has at least half as much left of its first weight as the row that has most.
 
@@ -43,22 +45,23 @@ def spectral_average(rows: Array, lies: int) -> Mixture:
     turned = turned - robust_means.coordinate_median(turned)  # what all share would be lost in rounding
     gram = turned @ turned.T
     begins = 1 / crowding(gram, lies, rows.shape[1]) if lies else np.ones(m)
+    heaviest = _HEAVIEST * begins.max() / (begins.sum() * (1 - lies / m))
     weights = left = begins
     least, vector = np.inf, np.ones(m)
     while True:
         share = left / left.sum()
         centred = _centred(gram, share)
         scatter, vector = _largest(np.sqrt(share)[:, np.newaxis] * centred * np.sqrt(share), vector)
-        if scatter < least and share.max() <= _HEAVIEST / (m - lies):
+        if scatter < least and share.max() <= heaviest:
             least, weights = scatter, left
-        if not (lies and scatter > 0.0):
+        enough = left.sum() <= begins.sum() * max(0.0, 1 - 2 * lies / m) or np.count_nonzero(left) < 2
+        if enough or not (lies and scatter > 0.0):
             break
         along = np.where(left > 0.0, (centred @ (np.sqrt(share) * vector)) ** 2, 0.0)
         if not along.max() > 0.0:
             break
-        left = left * (1 - along / along.max()) ** (1 + m // _BLOCK)
-        if left.sum() <= begins.sum() * max(0.0, 1 - 2 * lies / m) or np.count_nonzero(left) < 2:
-            break
+        parts = along / along.max()
+        left = left * (1 - min(1.0, _STEP / float(share @ parts)) * parts)
     share = weights / weights.sum()
     with np.errstate(over="ignore"):
         apart = robust_means.distances(turned, share @ turned) ** 2
@@ -69,9 +72,10 @@ def spectral_average(rows: Array, lies: int) -> Mixture:
 def crowding(gram: Array, lies: int, columns: int) -> Array:
     """How many rows each one stands for, itself included; at least 1, shape (m,).
 
-    The squared distance of two of m - lies honest rows scatters about its mean by some sqrt(2/d) of it.
-    Rows nearer than two such deviations below count for each other, the more the nearer they are. The
-    mean is read off all distances: of m (m - 1)/2 the `lies` rows' own may be the smallest.
+    The squared distance of two of m - lies honest rows scatters about its mean by some sqrt(2/k) of it, where
+    k is the number of directions in which the rows scatter alike, at most `columns`. Rows nearer than two
+    such deviations below, or than half of the mean, count for each other, the more the nearer they are.
+    The mean is read off all distances: of m (m - 1)/2 the `lies` rows' own may be the smallest.
     """
     m, honest = len(gram), len(gram) - lies
     lengths = np.diag(gram)
@@ -80,12 +84,29 @@ def crowding(gram: Array, lies: int, columns: int) -> Array:
     if not len(ranked):
         return np.ones(m)
     middle = (lies * (lies - 1) + honest * (honest - 1) / 2) / (m * (m - 1))
-    near = float(ranked[int(middle * (len(ranked) - 1))]) * (1 - _DEVIATIONS * np.sqrt(2 / columns))
+    below = 1 - _DEVIATIONS * np.sqrt(2 / directions(gram, columns))
+    near = float(ranked[int(middle * (len(ranked) - 1))]) * max(_CROWD, below)
     if not near > 0.0:
         return np.ones(m)
     close = np.maximum(0.0, 1 - squares / near)
     np.fill_diagonal(close, 1.0)
     return np.asarray(close.sum(axis=1))
+
+
+def directions(gram: Array, columns: int) -> float:
+    """In how many directions rows scatter alike, by their products: from 1 to `columns`.
+
+    It is (tr C)^2 / tr C^2 of the covariance C without the direction of most scatter, in which lies may be.
+    C's estimate by m rows makes the inverse about 1/(m - 2) too large.
+    """
+    m = len(gram)
+    centred = _centred(gram, np.full(m, 1 / m))
+    most, _ = _largest(centred, np.linspace(-1.0, 1.0, m))
+    whole = float(np.trace(centred)) - most
+    if not whole > 0.0:
+        return float(columns)
+    concentrated = float(np.sum((centred / whole) ** 2)) - (most / whole) ** 2 - 1 / max(1, m - 2)
+    return float(1 / np.clip(concentrated, 1 / columns, 1.0))
 
 
 def _centred(gram: Array, share: Array) -> Array:
