@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from optiframe.problems.datasets import DataSet as DataSet
     from optiframe.problems.minimize import Composite as Composite
     from optiframe.problems.minimize import Minimize as Minimize
+    from optiframe.problems.objectives.from_function import from_function as from_function
     from optiframe.problems.objectives.objective import FiniteSum as FiniteSum
     from optiframe.problems.objectives.objective import Objective as Objective
     from optiframe.problems.objectives.objective import Quadratic as Quadratic
-    from optiframe.problems.objectives.objective import from_function as from_function
     from optiframe.problems.objectives.residuals import from_residuals as from_residuals
     from optiframe.problems.problem import Formulation as Formulation
     from optiframe.problems.problem import Problem as Problem
@@ -86,7 +86,8 @@ _HOME = {
     ),
     "hookspec": ("Description", "hookimpl"),
     "solving.solve": ("NotConverged", "solve"),
-    "problems.objectives.objective": ("FiniteSum", "Objective", "Quadratic", "from_function"),
+    "problems.objectives.from_function": ("from_function",),
+    "problems.objectives.objective": ("FiniteSum", "Objective", "Quadratic"),
     "registry.by_name": ("ByName", "Part", "part"),
     "findings": ("Finding",),
     "problems.minimize": ("Composite", "Minimize"),

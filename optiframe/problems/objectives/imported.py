@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, NonNegativeInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objectives.objective import FromFunction, Objective, from_function
+from optiframe.problems.objectives.from_function import from_function
+from optiframe.problems.objectives.objective import FromFunction, Objective
 from optiframe.records.fields import Accepts, Array
 from optiframe.registry.user_modules import imported_function
 

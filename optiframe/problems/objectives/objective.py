@@ -5,7 +5,6 @@ The ready-made losses of linear models are in `optiframe.problems.objectives.los
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -203,7 +202,7 @@ class FromFunction(Objective):
         number = np.asarray(value)
         if number.shape != () or number.dtype.kind not in "fiu":
             got = f"an array of shape {number.shape}" if number.shape else type(value).__name__
-            raise InvalidInput(f"{_title(self.function)} must return one real number, got {got}")
+            raise InvalidInput(f"{title_of(self.function)} must return one real number, got {got}")
         return float(number)
 
     def gradient(self, x: Array) -> Array:
@@ -266,7 +265,7 @@ class FromFunction(Objective):
     def _shaped(self, result: Any, what: str) -> Array:
         if np.shape(result) != self.shape:
             raise InvalidInput(
-                f"the {what} given for {_title(self.function)} has shape {np.shape(result)}; "
+                f"the {what} given for {title_of(self.function)} has shape {np.shape(result)}; "
                 f"the point has {self.shape}"
             )
         return np.array(result, dtype=np.float64)
@@ -298,74 +297,12 @@ class FromFunction(Objective):
 
     def _cannot_follow(self, why: object, engine: str, module: str) -> NotFollowed:
         return NotFollowed(
-            f"{engine} cannot follow {_title(self.function)} ({why}); write it with {module} "
+            f"{engine} cannot follow {title_of(self.function)} ({why}); write it with {module} "
             "in place of numpy, without assigning into arrays, give its gradient, or ask for "
             'derivatives="differences"'
         )
 
 
-def from_function(
-    f: Callable[[Any], Any],
-    shape: int | tuple[int, ...],
-    gradient: Callable[[Any], Any] | None = None,
-    hessian_product: Callable[[Any, Any], Any] | None = None,
-    derivatives: str = "autograd",
-) -> FromFunction:
-    """An objective from a Python function.
-
-    Parameters
-    ----------
-    f
-        Takes a point (an array of `shape`), returns a number. For derivatives by autograd
-        (extra "autodiff") it is written with ``autograd.numpy`` in place of ``numpy``.
-    shape
-        Shape of a point; a whole number for vectors.
-    gradient, hessian_product
-        ``gradient(x)`` and ``hessian_product(x, v)``, where they are known; derived
-        otherwise, at a few times the cost of `f`.
-    derivatives
-        Where others come from: "autograd"; "jax" for a function written with ``jax.numpy``, which is
-        compiled and gets 64 bits; "differences" of the value, two for each entry of a point, for any
-        function (no Hessian products).
-
-    Raises
-    ------
-    InvalidInput
-        At once when `f` is not a function or `shape` no shape; on use when `f` does not
-        return one number or its derivatives cannot be followed.
-    """
-    from optiframe.problems.objectives.engines import engine
-
-    given = {"f": f, "gradient": gradient, "hessian_product": hessian_product}
-    for key, function in given.items():
-        if not callable(function) and (key == "f" or function is not None):
-            raise InvalidInput(f"{key} must be a function, got {function!r:.40}")
-    _refuse_several_arguments(f)
-    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-    if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
-        raise InvalidInput(f"shape must be a whole number or a tuple of them, got {shape!r:.40}")
-    return engine(derivatives)(
-        function=f,
-        point_shape=tuple(map(int, sizes)),
-        given_gradient=gradient,
-        given_hessian_product=hessian_product,
-    )
-
-
-def _refuse_several_arguments(function: Callable[..., Any]) -> None:
-    """Raise `InvalidInput` for a function that cannot be called with the point alone."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # compiled functions may not tell
-        return
-    try:
-        signature.bind(None)
-    except TypeError:
-        raise InvalidInput(
-            f"{_title(function)} takes {signature}, and is called with one argument, the whole point as an "
-            "array; write f(x) and use x[0], x[1], ... in it"
-        ) from None
-
-
-def _title(function: Callable[..., Any]) -> str:
+def title_of(function: Callable[..., Any]) -> str:
+    """What messages call a function that a user gave."""
     return f"the function {getattr(function, '__name__', type(function).__name__)!r}"

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objectives.objective import FromFunction, NotFollowed, Objective, from_function
+from optiframe.problems.objectives.from_function import from_function
+from optiframe.problems.objectives.objective import FromFunction, NotFollowed, Objective
 from optiframe.records.fields import Array
 
 

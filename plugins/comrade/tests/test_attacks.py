@@ -19,8 +19,8 @@ from optiframe_comrade.parts.filters import Norm
 from optiframe_comrade.parts.kinds import Attack, Situation
 
 from optiframe.errors import InvalidInput, Unsuited
+from optiframe.problems.objectives.from_function import from_function
 from optiframe.problems.objectives.losses import LeastSquares, Logistic
-from optiframe.problems.objectives.objective import from_function
 from optiframe.records.fields import Array
 
 

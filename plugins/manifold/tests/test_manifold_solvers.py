@@ -29,7 +29,8 @@ from optiframe import (
     Unsuited,
     solve,
 )
-from optiframe.problems.objectives.objective import SquaredDistance, from_function
+from optiframe.problems.objectives.from_function import from_function
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.records.fields import Array
 from optiframe.testing import SolverContract, check_derivatives
 

@@ -35,7 +35,8 @@ from optiframe import (
     solve,
     solver,
 )
-from optiframe.problems.objectives.objective import SquaredDistance, from_function
+from optiframe.problems.objectives.from_function import from_function
+from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 from optiframe.testing import SolverContract

@@ -10,7 +10,8 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput
-from optiframe.problems.objectives.objective import FiniteSum, FromFunction, from_function
+from optiframe.problems.objectives.from_function import from_function
+from optiframe.problems.objectives.objective import FiniteSum, FromFunction
 from optiframe.records.fields import AnyArray, Array
 
 
