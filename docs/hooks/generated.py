@@ -22,7 +22,7 @@ from optiframe.registry.plugins import Entry
 from optiframe.registry.registry import registry
 
 _ROOT = Path(__file__).parents[2]
-_OURS = re.compile(r"optiframework(-(rankone|hodgerank|tvcs|manifold|comrade|peers))?")
+_OURS = re.compile(r"optiframework(-(rankone|hodgerank|tvcs|manifold|comrade|peers|optimizers))?")
 _SECTION = re.compile(r"^\w[\w ,]*\n-{3,}$", re.MULTILINE)  # of a NumPy-style docstring
 _PAGES = {
     "problems-by-name": (
