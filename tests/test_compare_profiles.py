@@ -287,10 +287,13 @@ def test_the_widest_target_but_one_decade_takes_in_the_farthest(values: list[flo
 def test_a_profile_by_a_metric_says_what_does_not_go_together() -> None:
     table = records({"p": {"a": ended(1.0, 0.1)}})
     for how, words in (
-        ({"measure": "error"}, "takes `within`"),
-        ({"measure": "error", "within": 0.1, "gap": 0.1}, "takes `within`"),
+        ({"measure": "error"}, "needs `within`"),
+        ({"measure": "error", "within": 0.1, "gap": 0.1}, "needs `within`"),
         ({"measure": "error", "within": -1.0}, "a distance of 0 or more, got -1"),
-        ({"measure": "error", "within": 0.1, "cost": "iterations"}, "metrics are of a run's answer alone"),
+        (
+            {"measure": "error", "within": 0.1, "cost": "iterations"},
+            "set cost = 'time' for a profile by error",
+        ),
         ({"measure": "eror", "within": 0.1}, "did you mean 'error'"),
         ({"measure": "time", "within": 0.1}, "known are error"),
         ({"within": 0.1}, "takes a `gap`"),

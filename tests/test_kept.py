@@ -182,9 +182,8 @@ def test_a_plugin_with_a_hook_for_one_kind_is_told_to_write_the_one_for_all(
     found = next(one for one in registry.registry().plugins if one.name == "fake-kept")
     assert found.state == "broken"
     assert found.error == (
-        f"BrokenPlugin: {hook} is no hook any more: one hook, optiframe_plugin, returns the Descriptions of "
-        f'every kind, and each begins with its kind; write Description("{kind}", name, path, summary) in '
-        "optiframe_plugin"
+        f"BrokenPlugin: the hook {hook} was removed: return its Descriptions from optiframe_plugin, the one "
+        f'hook for all kinds, each as Description("{kind}", name, path, summary)'
     )
 
 

@@ -125,8 +125,8 @@ def check_hooks(module: Any) -> None:
             continue
         if (kind := _FORMER_HOOKS.get(name)) is not None:
             raise BrokenPlugin(
-                f"{name} is no hook any more: one hook, {HOOK}, returns the Descriptions of every kind, and "
-                f'each begins with its kind; write Description("{kind}", name, path, summary) in {HOOK}'
+                f"the hook {name} was removed: return its Descriptions from {HOOK}, the one hook for all "
+                f'kinds, each as Description("{kind}", name, path, summary)'
             )
         if name != HOOK:
             raise BrokenPlugin(f"there is no hook {name}{nearest(name, [HOOK])}")
@@ -152,8 +152,8 @@ def kind_of(cls: type[Any]) -> str:
         if isinstance(cls, type) and issubclass(cls, import_class(base)):
             return kind
     raise BrokenPlugin(
-        f"{cls!r} is none of what can be registered: a subclass of Problem, Solver, DataSet, "
-        "Objective, ConstraintSet or Part"
+        f"{cls!r} cannot be registered: it must be a subclass of Problem, Solver, DataSet, Objective, "
+        "ConstraintSet or Part"
     )
 
 

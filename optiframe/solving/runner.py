@@ -186,7 +186,8 @@ class Runner:
             iterates.close()
         except Exception as error:  # the answer is there; the solver's tidying up must not lose it
             warnings.warn(
-                f"{self.solver.name} raised {type(error).__name__} while it was being closed: {error}",
+                f"{self.solver.name} raised {type(error).__name__} while it was being closed: {error}; the "
+                "answer is kept",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -280,7 +281,7 @@ class Runner:
         if thing.steps < 1:
             raise BrokenPlugin(f"{who} yielded an Iterate of {thing.steps} steps; at least 1")
         if np.ndim(thing.residual) or not isinstance(thing.residual, float | int | np.number):
-            raise BrokenPlugin(f"{who}: a residual is one number, and this is {thing.residual!r:.60}")
+            raise BrokenPlugin(f"{who} yielded the residual {thing.residual!r:.60}; a residual is one number")
         try:
             self.chain.last.check(self.solver.finish(self.chain.last, thing))
         except InvalidInput as error:
@@ -307,7 +308,8 @@ class Runner:
         if iterate is None and status not in _WITHOUT_ANSWER:
             raise BrokenPlugin(
                 f"{self.solver.name} ended ({status}) without an iterate"
-                f"{': ' + message if message else ''}; only {', '.join(_WITHOUT_ANSWER)} go without one"
+                f"{': ' + message if message else ''}; yield an Iterate first: only "
+                f"{', '.join(_WITHOUT_ANSWER)} may end a run without one"
             )
         return status, message or status.meaning
 
@@ -315,8 +317,8 @@ class Runner:
         elapsed = self.clock.read()
         if self.seen is not None and not self.seen.total:
             self.run.warn(
-                f"{self.solver.name} reads the data and never asks the objective, so that the budget's "
-                "evaluations did not limit it; limit its time or iterations",
+                f"the budget's evaluations did not limit {self.solver.name}: it reads the data itself and "
+                "never asks the objective; limit time or iterations instead",
                 identifier="budget.evaluations-not-counted",
             )
         if iterate is None or status is Status.INFEASIBLE:

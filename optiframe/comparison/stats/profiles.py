@@ -239,12 +239,15 @@ def _costs(
     else:
         if within is None or gap is not None:
             raise InvalidInput(
-                f"a profile by {measure} takes `within`, a distance from the best (`gap` is of suboptimality)"
+                f"a profile by {measure} needs `within`, a distance from the best; leave out `gap`, which is "
+                "for suboptimality"
             )
         if not within >= 0.0:
             raise InvalidInput(f"`within` is a distance of 0 or more, got {within}")
         if cost != "time":
-            raise InvalidInput(f"a profile by {measure} is of time: metrics are of a run's answer alone")
+            raise InvalidInput(
+                f"set cost = 'time' for a profile by {measure}: a metric is known for the last answer alone"
+            )
         apart = distances(records, measure)
         having = {solver for _, _, solver in apart}
         solvers = [solver for solver in records.solvers if solver in having]

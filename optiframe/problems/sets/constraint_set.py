@@ -89,7 +89,10 @@ class ConstraintSet(Record):
 
     def farthest(self, d: Any) -> Any:
         """A point of the set that lies farthest along the direction `d`, where there is one."""
-        raise Unsuited(f"the set {self.name!r} has no farthest point along a direction")
+        raise Unsuited(
+            f"the set {self.name!r} has no farthest point along a direction; take a solver that "
+            "projects onto the set, or another set"
+        )
 
     def distance(self, x: Any, v: Any) -> float:
         """Euclidean distance of a point `x` of the set to `v`, which may be an array or a point."""

@@ -193,8 +193,9 @@ class Intersection(ConstraintSet):
         if left > _ACCURATE * scale:
             self._refuse_if_empty(x)
             warnings.warn(
-                f"the projection onto the intersection of {self._names()} is off by {left:.2g} after "
-                f"{_SWEEPS:_} sweeps of Dykstra's method: the sets meet at a small angle, or not at all",
+                f"the projection onto the intersection of {self._names()} is inaccurate (off by {left:.2g} "
+                f"after {_SWEEPS:_} sweeps of Dykstra's method): the sets meet at a small angle, or not at "
+                "all; check that they have a point in common",
                 NotAccurate,
                 stacklevel=3,
             )

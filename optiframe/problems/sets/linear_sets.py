@@ -188,8 +188,8 @@ class HalfSpace(ConstraintSet):
 def _check_columns(over: ConstraintSet, columns: int, shape: tuple[int, ...]) -> None:
     if columns != math.prod(shape):
         raise InvalidInput(
-            f"the set {over.name!r} is over {columns} entries, and a point of shape {shape} has "
-            f"{math.prod(shape)}"
+            f"a point of shape {shape} has {math.prod(shape)} entries; the set {over.name!r} is for points "
+            f"of {columns}"
         )
 
 

@@ -429,7 +429,7 @@ def test_an_objective_that_cannot_travel_is_refused(cluster: LocalCluster) -> No
 def test_an_address_has_a_scheme_and_processes_of_its_own() -> None:
     with pytest.raises(InvalidInput, match=r"the form tcp://host:8786.*got 'localhost'"):
         DaskBackend(address="localhost")
-    with pytest.raises(InvalidInput, match="the one at an address has its own; leave out one of the two"):
+    with pytest.raises(InvalidInput, match="give address or processes, not both"):
         DaskBackend(address="tcp://127.0.0.1:8786", processes=3)
 
 

@@ -170,7 +170,7 @@ def test_a_loss_of_the_users_that_does_not_fit_says_so() -> None:
     rows = np.ones((3, 2))
     with pytest.raises(InvalidInput, match="3 rows of features and 2 of target"):
         mean_of(by_hand, rows, np.ones(2))
-    with pytest.raises(InvalidInput, match="say how long w is"):
+    with pytest.raises(InvalidInput, match="the number of entries of w"):
         mean_of(by_hand, np.ones(3), np.ones(3))
     with pytest.raises(InvalidInput, match=r"must give one number a row, an array of shape \(3,\)"):
         mean_of(lambda w, x, y: (x @ w).sum(), rows, np.ones(3)).value(np.ones(2))

@@ -63,7 +63,7 @@ def test_the_advice_looks_through_a_formulation_and_needs_a_linear_model() -> No
     problem = optiframe.problem("linear-classification", matrix=f.matrix, target=f.target)
     model = Logistic(matrix=f.matrix, target=f.target, l2=1 / 60)
     assert advice(problem, 4) == advice(Minimize(model), 4)
-    with pytest.raises(Unsuited, match="this needs a linear model"):
+    with pytest.raises(Unsuited, match="the advice needs a linear model"):
         advice(Minimize(from_function(lambda x: (x**2).sum(), 2)))
 
 

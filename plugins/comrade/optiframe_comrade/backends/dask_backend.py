@@ -67,8 +67,8 @@ class DaskBackend(Backend):
     def _starts_processes_or_joins_a_cluster(self) -> Self:
         if self.address is not None and self.processes is not None:
             raise InvalidInput(
-                "processes is of a cluster on this machine, and the one at an address has its own; "
-                "leave out one of the two"
+                "give address or processes, not both: processes starts a cluster on this machine, and the "
+                "cluster at an address has its own"
             )
         return self
 

@@ -98,6 +98,8 @@ def mean_of(
     shape = np.shape(features)
     if parameters is None:
         if len(shape) != 2:
-            raise InvalidInput("say how long w is: parameters=...")
+            raise InvalidInput(
+                "give parameters=..., the number of entries of w; only a matrix of features sets it"
+            )
         parameters = shape[1]
     return PerSample(loss=loss, features=features, target=target, parameters=parameters, l2=l2)

@@ -22,7 +22,9 @@ _SCALE = 8  # bytes of a scale
 
 def _checked(vector: Array) -> Array:
     if not np.isfinite(vector).all():
-        raise InvalidInput("an update with an entry that is not finite cannot be compressed")
+        raise InvalidInput(
+            "the update has an entry that is not finite; only finite numbers can be compressed"
+        )
     return vector
 
 

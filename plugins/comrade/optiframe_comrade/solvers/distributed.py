@@ -271,14 +271,14 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         order = visible_order(f, self.workers) if self.sharding == "in-order" else None
         if order is not None:
             run.warn(
-                f"sharded in order, workers get different data: {order} from one to the next; "
-                "honest workers then look hostile, and the error floor is high: use sharding = 'random'",
+                "honest workers look hostile and the error floor is high: rows are sharded in order, and "
+                f"{order} from one worker to the next; set sharding = 'random'",
                 identifier="federation.unlike-shards",
             )
         if self.byzantine_count > self.lies:
             run.warn(
-                f"{self.byzantine_count} workers are hostile and only {self.lies} replies "
-                "are left out a round",
+                f"some hostile replies are always used: {self.byzantine_count} workers are hostile, and each "
+                f"round leaves out only {self.lies} replies; raise `trim`",
                 identifier="federation.more-hostile-than-left-out",
             )
         declared = self.lies if self.trim is not None or self.byzantine else 0
@@ -296,8 +296,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             run.warn(lossy.text, identifier=lossy.identifier)
         if 2 * self.lies >= self.workers:
             run.warn(
-                f"{self.lies} of {self.workers} replies are left out a round; "
-                "the theory needs beta below one half",
+                f"each round leaves out {self.lies} of {self.workers} replies, and the theory needs "
+                "beta below one half; set a smaller `trim`",
                 identifier="federation.half-left-out",
             )
 

@@ -16,16 +16,17 @@ def ledger_findings(ledger: Ledger) -> Iterator[Finding]:
         said = [f"{ledger.names[worker]} ({times:.3g} times)" for worker, times in found.items()]
         yield Finding(
             "warning",
-            f"Updates of {len(found)} of {len(ledger.names)} workers differ from the others, by their "
-            f"squared distance from the middle over the median distance: {', '.join(said)}. Look at their "
-            "data; nobody was excluded for it",
+            f"Updates of {len(found)} of {len(ledger.names)} workers differ from the others. Look at these "
+            "workers' data; nobody was excluded. Squared distance from the middle of the updates, over the "
+            f"median distance: {', '.join(said)}",
             tuple(ledger.names[worker] for worker in found),
             identifier="federation.worker-differs",
         )
     if ledger.rejected:
         yield Finding(
             "note",
-            f"The workers' objectives rose in {len(ledger.rejected)} of {ledger.rounds} rounds, and those "
-            "steps were shortened. At the error floor that is usual; far above it, somebody may be lying",
+            f"The run shortened its step in {len(ledger.rejected)} of {ledger.rounds} rounds, because the "
+            "workers' objectives rose. At the error floor this is usual. If the objective is far above its "
+            "floor, a worker may report false values",
             identifier="federation.steps-rejected",
         )

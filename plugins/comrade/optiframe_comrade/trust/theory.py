@@ -140,7 +140,9 @@ def advice(
         last = last.formulation.problem
     model = last.function if isinstance(last, Minimize) else None
     if not isinstance(model, LinearModel):
-        raise Unsuited("coherence is that of a matrix: this needs a linear model (logistic, least squares)")
+        raise Unsuited(
+            "the advice needs a linear model (logistic, least squares): coherence is a property of its matrix"
+        )
     if len(model) < workers:
         raise InvalidInput(f"workers is {workers}, and {len(model)} terms cannot be shared out among them")
     weights = model.bends(model.matrix @ _point(model, at)) / len(model)
