@@ -164,7 +164,7 @@ def test_the_violation_of_an_intersection_is_the_largest_of_its_members() -> Non
         ),
         (
             lambda: Minimize(SquaredDistance(to=[1.0]), over=HalfSpace(normal=[1.0, 1.0], offset=0.0)),
-            "over 2 entries",
+            "is for points of 2",
         ),
         (
             lambda: Minimize(SquaredDistance(to=[1.0]), over=["simplex", {"name": "box", "lower": 2.0}]),

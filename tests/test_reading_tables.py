@@ -169,8 +169,8 @@ def test_ties_that_come_from_empty_labels_are_said(way: Any, word: str, ids: lis
     problem = ranking(table)
     assert problem.comparisons.margin.tolist() == [1.0, 0.0, 0.0]
     (said,) = [text for text in notes(problem) if "empty" in text]
-    assert said.startswith("2 of 3 comparisons are ties since the label is empty")
-    assert said.endswith("; where that means that nobody answered, drop the rows")
+    assert said.startswith("2 of 3 comparisons count as ties, because the label is empty")
+    assert said.endswith("; if nobody answered there, drop the rows")
     assert ("(NA counts as that)" in said) == (word == "NA")
 
 

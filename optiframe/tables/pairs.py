@@ -248,8 +248,8 @@ def empty_labels(table: Table, preferred: Array) -> tuple[Finding, ...]:
     return (
         Finding(
             "note",
-            f"{len(gaps)} of {len(table)} comparisons {'is a tie' if one else 'are ties'} since the label is "
-            f"{how}; where that means that nobody answered, drop the row{'' if one else 's'}",
+            f"{len(gaps)} of {len(table)} comparisons {'counts as a tie' if one else 'count as ties'}, "
+            f"because the label is {how}; if nobody answered there, drop the row{'' if one else 's'}",
             identifier="comparisons.empty-labels",
         ),
     )

@@ -64,7 +64,7 @@ AGAIN = rows(*[*((t, w, (t + (w == t)) % 2) for t in range(6) for w in range(3))
 
 # Inputs, words that must be said whatever the method, and words for methods that give skills.
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
-    "one worker": ({"labels": ONE_WORKER}, "the answer repeats what was said", "nothing to compare with"),
+    "one worker": ({"labels": ONE_WORKER}, "the answer repeats the labels", "nothing to compare with"),
     "all workers identical": ({"labels": ALIKE}, "no two workers disagree", ""),
     "a worker with one label": ({"labels": NEWCOMER}, "", "too few for any skill|a single label"),
     "a truth without labels": (
@@ -149,7 +149,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"labels": {**SMALL, "label": list("xxyyzx")}, "skills": {"worker": ["a"], "skill": [-0.7]}},
-        "skill of worker a is -0.7; with 3 classes even always being wrong is -0.5",
+        "skill of worker a is -0.7; with 3 classes a worker who is always wrong has -0.5",
     ),
     ({"columns": {"taks": "item"}}, "unknown column 'taks'; did you mean 'task'"),
     ({"columns": {"task": 3}}, "must be text"),
@@ -201,7 +201,10 @@ def test_confusion_matrices_that_no_memory_holds_are_refused(solver: str) -> Non
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
-        ([1, "1", 2], "such as '1' and 1: taken for different workers; write them in one way: 1"),
+        (
+            [1, "1", 2],
+            "such as '1' and 1: each form counts as a worker of its own; write each id in one way: 1",
+        ),
         ([1.0, "1", 2.5], "such as '1' and 1:"),
         ([True, "True", 2], "such as 'True' and True:"),
         ([(1, 2), "(1, 2)", 3], r"such as '\(1, 2\)' and \(1, 2\):"),
@@ -212,6 +215,6 @@ def test_ids_that_print_the_same_are_named_whatever_their_kind(ids: list[Any], s
     problem = LabelAggregation(labels=labels)
     findings = optiframe.solve(problem, "labels.majority").findings
     (found,) = [f.text for f in findings if "prints the same" in f.text]
-    assert found.startswith("1 worker id both as text and as something else that prints the same, ")
+    assert found.startswith("1 worker id occurs both as text and as another type that prints the same, ")
     assert re.search(said, found)
     assert len(problem.labels.worker_ids) == 3

@@ -57,7 +57,7 @@ def test_colluders_are_named_with_how_often_they_agree(classes: int, seed: int) 
     assert finding.level == "warning"
     assert finding.about == (15, 16, 17)
     assert "15, 16, 17 (on " in finding.text
-    assert finding.text.startswith("3 workers agree far more often")
+    assert finding.text.startswith("3 workers may collude")
 
 
 def test_they_are_named_whatever_the_method() -> None:

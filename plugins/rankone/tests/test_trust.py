@@ -327,7 +327,7 @@ def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pyte
     assert "shared tasks tie the skills together by 2, where 0 is not at all and 2 is everyone" in told
     monkeypatch.setattr(groups, "_WORKERS", 5)
     large = optiframe.solve(problem, "rankone.pgd")
-    assert "is not worked out for so many workers" in texts(large)
+    assert "were not computed for so many workers" in texts(large)
     assert "groups" not in large.to_tables()
     assert len(worker_groups(problem, large.solution)["workers"]) == 2
 

@@ -92,7 +92,7 @@ def test_true_labels_that_nobody_gave_are_named_and_count_as_wrong() -> None:
         assert bad.metrics[name] * 24 == pytest.approx(good.metrics[name] * 22 + 2)
     (said,) = [one for one in bad.findings if "true label" in one.text]
     assert said.level == "warning"
-    assert said.text.startswith("2 true labels that no worker ever gave: kat (3), 7 (7); ")
+    assert said.text.startswith("2 true labels were never given by a worker: kat (3), 7 (7); ")
     assert said.about == (3, 7)
 
 
@@ -133,8 +133,8 @@ def test_a_class_given_hardly_ever_is_named_with_who_where_and_what_it_may_mean(
     (said,) = classes_said(labels, second=["kat", *labels[1:]])
     assert said.level == "warning"
     assert said.text == (
-        "the class 'kat' was given only once in 120 labels (by bob, for 0); if it is a slip, fix it: a "
-        "class too many changes every answer; did you mean 'cat'?"
+        "the class 'kat' was given only once in 120 labels (by bob, for 0); if it is a slip, fix it: an "
+        "extra class changes every answer; did you mean 'cat'?"
     )
 
 

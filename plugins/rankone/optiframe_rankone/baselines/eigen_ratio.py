@@ -139,8 +139,9 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
             if one.gap <= _GAP * one.value or sign == 0:
                 ids = given.worker_ids[members[members < len(given.worker_ids)]]
                 run.warn(
-                    "a group of workers has no leading eigenvector, or skills that cancel: nothing says "
-                    "who is right, so its labels have no weight",
+                    "the labels of a group of workers have no weight: the group has no leading eigenvector, "
+                    "or its skills cancel, and nothing shows who is right; give known labels (`gold`), or "
+                    "use labels.crowd",
                     tuple(ids.tolist()),
                     identifier="labels.undecided-group",
                 )

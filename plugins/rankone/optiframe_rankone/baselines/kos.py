@@ -99,8 +99,8 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
             )
             if not margins.any():
                 run.warn(
-                    "the messages died out, for no route between tasks and workers goes on without "
-                    "turning back; every task is tied",
+                    "every task is tied: the messages died out, because no route between tasks and workers "
+                    "goes on without turning back; choose another solver",
                     identifier="labels.messages-died-out",
                 )
                 yield Iterate(margins, residual=0.0)
@@ -169,7 +169,8 @@ def _singular_vector(crowd: Crowd, sign: Array, run: Run) -> Array:
     value, weight, gap = leading(gram, run.rng)
     if gap <= _GAP * value or value <= 0:
         run.warn(
-            "the centred labels have no leading singular vector; tasks are left tied",
+            "tasks are tied, because the centred labels have no leading singular vector; choose "
+            "another solver",
             identifier="labels.no-leading-singular-vector",
         )
         return np.zeros(shape[0])

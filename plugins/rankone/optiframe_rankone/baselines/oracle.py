@@ -37,7 +37,7 @@ class Oracle(Solver[LabelAggregation, Aggregation, None]):
         if unknown.any():
             ids = problem.labels.worker_ids[unknown]
             run.warn(
-                f"no true skill is given for {listed(ids)}; without weight",
+                f"no true skill is given for {listed(ids)}: their labels have no weight; add their skills",
                 tuple(ids.tolist()),
                 identifier="labels.missing-true-skill",
             )

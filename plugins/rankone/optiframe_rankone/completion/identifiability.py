@@ -26,8 +26,8 @@ def report(
     if fit.known.nnz == 0:
         yield Finding(
             "error",
-            "no entry off the diagonal is known (every weight is 0): nothing is estimated, and the answer is "
-            "what the solver assumes, such as its start",
+            "nothing is estimated, and the answer is only the solver's start or assumption: no entry off the "
+            "diagonal is known (every weight is 0); give some entries a weight above 0",
             identifier="completion.no-known-entry",
         )
         return

@@ -77,5 +77,5 @@ def refuse_low_skills(skills: Array | None, workers: Ids, classes: int) -> None:
     if len(low):
         raise InvalidInput(
             f"skills: the skill of worker {workers[low[0]]} is {skills[low[0]]:g}; with {classes} classes "
-            f"even always being wrong is {least:.6g}"
+            f"a worker who is always wrong has {least:.6g}"
         )

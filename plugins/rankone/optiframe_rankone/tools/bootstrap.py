@@ -60,7 +60,11 @@ def bootstrap_errors(
         told = _compared(again) | again.crowd.asked_gold
         row[here] = np.where(told, result.solution.skills, np.nan)
     if unfinished:
-        warnings.warn(f"{unfinished} of {draws} draws ended at a limit", NotConverged, stacklevel=2)
+        warnings.warn(
+            f"{unfinished} of {draws} draws ended at a limit, before they converged; their skills count, too",
+            NotConverged,
+            stacklevel=2,
+        )
     seen = (~np.isnan(drawn)).sum(axis=0)
     errors = np.full(drawn.shape[1], np.inf)
     errors[seen > 1] = np.nanstd(drawn[:, seen > 1], axis=0, ddof=1)

@@ -79,7 +79,11 @@ def accuracy_by_labels(
             name = solver if isinstance(solver, str) else solver.name
             rows.append((name, k, float(np.mean(accuracies)), float(np.std(accuracies)), len(draws)))
     if unfinished:
-        warnings.warn(f"{unfinished} runs ended at a limit", NotConverged, stacklevel=2)
+        warnings.warn(
+            f"{unfinished} runs ended at a limit, before they converged; their accuracies are averaged, too",
+            NotConverged,
+            stacklevel=2,
+        )
     names = ("solver", "labels_per_task", "accuracy", "deviation", "draws")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 

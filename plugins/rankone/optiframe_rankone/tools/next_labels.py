@@ -73,8 +73,8 @@ def suggest(
     crowd, answer = model_of(problem).crowd, answer_of(problem, solution)
     if answer.skills is None or answer.scale != "log-odds":
         raise InvalidInput(
-            "this answer has no skills and posteriors to expect anything from; use a method that gives "
-            "them, such as rankone.pgd"
+            "no label can be suggested, because this answer has no skills and posteriors; use a method that "
+            "gives them, such as rankone.pgd"
         )
     if isinstance(n, bool) or n < 1:
         raise InvalidInput(f"n must be at least 1, got {n}")

@@ -124,7 +124,7 @@ def _new_parquet(path: Path) -> Iterator[Callable[[Any], None]]:
 
 def _weights(counts: LabelCounts | None, skills: Array | None) -> Array | None:
     if (counts is None) != (skills is None):
-        raise InvalidInput("give both counts and skills, or neither for the majority")
+        raise InvalidInput("give both counts and skills, or leave out both for the majority vote")
     if counts is None or skills is None:
         return None
     if np.shape(skills) != counts.worker_ids.shape or not np.isfinite(skills).all():

@@ -37,8 +37,8 @@ def joined_by_one_label(crowd: Crowd, oriented: bool) -> Iterator[Finding]:
     side = ", and which side is right where they disagree," if oriented else ""
     yield Finding(
         "warning",
-        f"a single label joins a group of workers to the others ({len(rows)} such labels): how their skills "
-        f"compare{side} rests on that label alone. A few more tasks in common would settle it: "
+        f"a single label connects a group of workers to the others ({len(rows)} labels in all): how their "
+        f"skills compare{side} rests on that label alone. Collect a few more tasks in common. The labels: "
         f"{'; '.join(said)}{more}",
         tuple(labels.worker_ids[np.unique(np.concatenate(sides))].tolist()),
         identifier="labels.groups-joined-by-one-label",

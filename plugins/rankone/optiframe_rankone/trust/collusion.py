@@ -46,10 +46,10 @@ def colluding(model: SkillModel, copies: Sequence[Workers] = ()) -> Iterator[Fin
     found = np.concatenate(members)
     yield Finding(
         "warning",
-        f"{len(found)} workers agree far more often than their accuracy, as the others see it, explains: "
-        f"{'; '.join(said)}. They may collude or share a source of errors, and most methods take agreement "
-        "for skill, so the answer may be theirs. Check tasks on which they contradict the others by hand, "
-        "and give known labels (`gold`) or leave these workers out",
+        f"{len(found)} workers may collude or share a source of errors: they agree far more often than "
+        f"their accuracy, as the others see it, explains: {'; '.join(said)}. Most methods take agreement for "
+        "skill, and the answer may follow these workers. Check by hand some tasks on which they contradict "
+        "the others; then give known labels (`gold`), or leave these workers out",
         tuple(ids[found].tolist()),
         identifier="labels.colluding-workers",
     )

@@ -71,8 +71,9 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     if solution.unsettled:
         yield Finding(
             "warning",
-            "this method does not settle who is right: its skills, or the same with all signs reversed, fit "
-            "alike. A skill below 0 does not show that a worker is wrong",
+            "a skill below 0 does not show that a worker is wrong: this method does not settle who is right, "
+            "and its skills with all signs reversed fit equally well. Use another solver to find wrong "
+            "workers",
             identifier="labels.unsettled-sign",
         )
     if solution.fitted:
@@ -91,9 +92,9 @@ def report(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     elif solution.oriented:
         yield Finding(
             "note",
-            "how well the worker graph ties the skills together, and what Theorem 12 promises, is not worked "
-            "out for so many workers or labels, since it would take longer than the answer; `worker_groups` "
-            "of optiframe_rankone does",
+            "how well shared tasks determine the skills, and the bound of Theorem 12, were not computed "
+            "for so many workers or labels, because this would take longer than the answer; call "
+            "`worker_groups` of optiframe_rankone to compute them",
             identifier="labels.overlap-not-computed",
         )
 
@@ -216,8 +217,9 @@ def unidentified(workers: WorkerGraph, crowd: Crowd, fitted: bool) -> Iterator[F
         apart = np.flatnonzero((workers.component != largest) & ~workers.isolated)
         yield Finding(
             "warning",
-            f"the workers fall into {len(together)} groups that share no task; that a group is mostly "
-            f"right is assumed for each by itself. Outside the largest group: {listed(ids[apart])}",
+            f"the workers fall into {len(together)} groups that share no task, and each group is assumed to "
+            "be mostly right. Give known labels (`gold`) in each group, or collect tasks in common. Outside "
+            f"the largest group: {listed(ids[apart])}",
             tuple(ids[apart].tolist()),
             identifier="labels.separate-groups",
         )

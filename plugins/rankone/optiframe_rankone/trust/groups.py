@@ -154,10 +154,9 @@ def _promise(
     who = "" if len(group) == len(ids) else f" of {listed(ids[group])}"
     return Finding(
         "note",
-        f"with probability {1 - RISK:.0%} the sizes of the skills{who} are within "
-        f"{bound:.2g} of the true ones, as root mean square (Theorem 12, for "
-        f"the fixed point of Eq. 4, if the true sizes are between {size.min():.2g} and "
-        f"{size.max():.2g})",
+        f"the skills{who} are off by at most {bound:.2g} in size (root mean square error, with probability "
+        f"{1 - RISK:.0%}). Theorem 12 gives this bound for the fixed point of Eq. 4, if the true sizes are "
+        f"between {size.min():.2g} and {size.max():.2g}",
         () if len(group) == len(ids) else tuple(ids[group].tolist()),
         identifier="labels.skill-size-bound",
     )

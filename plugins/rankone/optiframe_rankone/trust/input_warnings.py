@@ -30,9 +30,9 @@ def left_out(crowd: Crowd) -> Iterator[Finding]:
     for name, alike in crowd.labels.look_alike.items():
         yield Finding(
             "warning",
-            f"{len(alike)} {name} id{'' if len(alike) == 1 else 's'} both as text and as something else that "
-            f"prints the same, such as {alike[0]!r} and {alike[0]}: taken for different {name}s; write them "
-            f"in one way: {listed(alike)}",
+            f"{len(alike)} {name} {'id occurs' if len(alike) == 1 else 'ids occur'} both as text and as "
+            f"another type that prints the same, such as {alike[0]!r} and {alike[0]}: each form counts as a "
+            f"{name} of its own; write each id in one way: {listed(alike)}",
             alike,
             identifier="labels.look-alike-ids",
         )
@@ -95,7 +95,7 @@ def consensus(crowd: Crowd) -> Iterator[Finding]:
             "warning",
             "worker",
             labels.worker_ids,
-            "for all tasks: the answer repeats what was said",
+            "for all tasks: the answer repeats the labels",
             identifier="labels.single-worker",
         )
         return
@@ -104,14 +104,15 @@ def consensus(crowd: Crowd) -> Iterator[Finding]:
     if not met.any():
         yield Finding(
             "warning",
-            "no task has two labels: the answer repeats what was said, and nothing checks it",
+            "no task has two labels: the answer repeats the labels, and nothing checks them; collect more "
+            "labels for each task",
             identifier="labels.no-shared-task",
         )
     elif not (met & (codes[1:] != codes[:-1])).any():
         yield Finding(
             "warning",
-            "no two workers disagree on any task: they are taken to be right, but would agree as well if "
-            "all were wrong in the same way",
+            "no two workers disagree on any task: they are taken to be right, but may all be wrong in the "
+            "same way; check some tasks by hand, or give known labels (`gold`)",
             identifier="labels.no-disagreement",
         )
 
@@ -177,7 +178,7 @@ def _rare(crowd: Crowd, count: NDArray[np.int64], said: list[int]) -> Iterator[F
         yield Finding(
             "warning",
             f"the class {ids[one]!r} was given {often} in {len(labels)} labels (by {listed(who)}, for "
-            f"{listed(where)}); if it is a slip, fix it: a class too many changes every answer{meant}",
+            f"{listed(where)}); if it is a slip, fix it: an extra class changes every answer{meant}",
             (ids[one],),
             identifier="labels.rare-class",
         )
@@ -205,11 +206,11 @@ def _only_true(crowd: Crowd) -> Iterator[Finding]:
     for code in range(first, len(ids)):
         tasks = crowd.labels.task_ids[known == code]
         said.append(f"{ids[code]} ({listed(tasks)})")
-    number = f"{len(said)} true label{'' if len(said) == 1 else 's'}"
+    number = "1 true label was" if len(said) == 1 else f"{len(said)} true labels were"
     yield Finding(
         "warning",
-        f"{number} that no worker ever gave: {listed(said)}; no answer can be right there, which the metrics "
-        "count as wrong",
+        f"{number} never given by a worker: {listed(said)}; no answer can be right for these tasks, and the "
+        "metrics count them as wrong. Check the spelling of the truth",
         tuple(crowd.labels.task_ids[missed].tolist()),
         identifier="labels.true-label-never-given",
     )

@@ -39,9 +39,10 @@ def copied(crowd: Crowd, groups: Sequence[Workers]) -> Iterator[Finding]:
     members = np.concatenate(groups)
     yield Finding(
         "warning",
-        f"{len(members)} workers agree on at least {AGREEMENT:.0%} of the tasks they share, far more often "
-        "than their accuracy explains: they may copy one another or share a source, and each copy is a vote. "
-        f'copies = "share" gives each group one vote; do not use it for good workers: {"; ".join(who)}',
+        f"{len(members)} workers may copy one another or share a source, and each copy counts as a vote: "
+        f"they agree on at least {AGREEMENT:.0%} of the tasks they share, far more often than their accuracy "
+        'explains. If they copy, set copies = "share", which gives each group one vote; if they are good '
+        f"workers, do not. Groups: {'; '.join(who)}",
         tuple(ids[members].tolist()),
         identifier="labels.copied-labels",
     )

@@ -144,11 +144,11 @@ def misfits(model: SkillModel, fit: ModelFit) -> Iterator[Finding]:
     more = f". These workers agree more than their skills explain: {listed(who)}" if len(who) else ""
     yield Finding(
         "warning",
-        "one skill for each worker does not explain how often workers agree: over "
-        f"{fit.pairs} pairs of workers the squared gaps are {fit.ratio:.2g} times what chance makes them, "
-        f"{fit.misfit:.2g} standard deviations too many. "
-        "Intervals of skills and confidences assume that it does and are not valid here, and nobody is "
-        f"called reliably wrong. labels.crowd, which does not assume it, may give a better answer{more}",
+        "one skill for each worker does not explain how often workers agree. "
+        "Intervals of skills and confidences assume that it does: they are not valid here, and nobody is "
+        "called reliably wrong. Try labels.crowd, which does not assume it. Over "
+        f"{fit.pairs} pairs of workers the squared gaps are {fit.ratio:.2g} times what chance makes them "
+        f"({fit.misfit:.2g} standard deviations too many){more}",
         tuple(who.tolist()),
         identifier="labels.one-skill-does-not-fit",
     )
@@ -158,7 +158,7 @@ def unchecked() -> Finding:
     """That nobody looked whether one skill for each worker explains the labels."""
     return Finding(
         "note",
-        "whether one skill for each worker explains how often workers agree is not checked for so many "
-        "labels, since it would take longer than the answer; intervals and confidences assume that it does",
+        "intervals and confidences assume that one skill for each worker explains how often workers agree. "
+        "This was not tested for so many labels, because it would take longer than the answer; test a sample",
         identifier="labels.fit-not-checked",
     )

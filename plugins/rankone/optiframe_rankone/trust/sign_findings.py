@@ -37,8 +37,8 @@ def signs(model: SkillModel, *splits: Array) -> Iterator[Finding]:
         but = ", but where gold says" if asked.any() else ""
         yield Finding(
             "note",
-            f"agreement does not say who is right: by convention the sum {summed} is positive"
-            f"{where}{but}; a few known labels (`gold`) would settle it",
+            "agreement does not show which side is right: by convention it is the one for which the sum "
+            f"{summed} is positive{where}{but}; give a few known labels (`gold`) to settle it",
             identifier="labels.sign-by-convention",
         )
     yield from contested(model, splits, ~asked)
@@ -87,9 +87,9 @@ def contested(
         otherwise = 'skills were weighted by numbers of labels (orientation = "labels")'
     yield Finding(
         "warning",
-        f"who is right depends on a convention{where}: here {sides[0]} count as right and {sides[1]} as "
-        f"wrong, because {why}. If {otherwise}, it would be the other way round. Give a few known labels "
-        f"(`gold`) to settle it. The votes that would be reversed are those of {listed(ids)}",
+        f"who is right depends on a convention{where}: {sides[0]} count as right and {sides[1]} as wrong, "
+        f"because {why}. If {otherwise}, right and wrong would be exchanged. Give a few known labels "
+        f"(`gold`) to settle it. This would reverse the votes of {listed(ids)}",
         tuple(ids.tolist()),
         identifier="labels.contested-sign",
     )
@@ -107,9 +107,9 @@ def far_from_majority(crowd: Crowd, solution: Aggregation) -> Iterator[Finding]:
     if differs > _FAR:
         yield Finding(
             "warning",
-            f"the answer differs from the majority vote on {differs:.0%} of the tasks: either many workers "
-            "are wrong more often than right, or this method has taken the wrong side, as some do with "
-            "clickers, copiers or few labels for each task. Compare it with labels.majority: check "
-            "some tasks on which the two differ by hand, or give known labels (`gold`)",
+            f"the answer differs from the majority vote on {differs:.0%} of the tasks. Either many workers "
+            "are wrong more often than right, or this method has reversed right and wrong, as some do with "
+            "clickers, copiers or few labels for each task. Solve with labels.majority and check by hand "
+            "some tasks on which the two differ, or give known labels (`gold`)",
             identifier="labels.far-from-majority",
         )
