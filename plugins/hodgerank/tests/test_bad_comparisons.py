@@ -123,7 +123,7 @@ BAD_INPUTS: dict[str, tuple[dict[str, Any], str]] = {
         "none of its items occurs .*these are x, y; there they",
     ),
     "no number": ({"truth": {"item": ["a", "b"], "score": [1, math.inf]}}, "row 1: the score is inf"),
-    "too few outliers": ({"outlier_truth": [True, False]}, r"has shape .2,., there are 3 comparisons"),
+    "too few outliers": ({"outlier_truth": [True, False]}, r"has shape .2,., but there are 3 comparisons"),
     "outliers by numbers": ({"outlier_truth": [1, 2, 0]}, "true or false"),
 }
 
@@ -160,8 +160,16 @@ def test_a_disconnected_graph_is_ranked_by_component_and_says_so() -> None:
             "all comparisons are ties: nothing is ranked, every score is 0",
         ),
         (table(label=["a", "", "c"]), "note", "1 of 3 comparisons are ties (33%)"),
-        (table(label=["a", "b", "c"]), "note", "left wins every comparison: the columns are by outcome"),
-        (table(label=["b", "c", "a"]), "note", "right wins every comparison: the columns are by outcome"),
+        (
+            table(label=["a", "b", "c"]),
+            "note",
+            "left wins every comparison: the columns are sorted by outcome",
+        ),
+        (
+            table(label=["b", "c", "a"]),
+            "note",
+            "right wins every comparison: the columns are sorted by outcome",
+        ),
         (
             without_label(margin=[2, 2, 2]),
             "warning",

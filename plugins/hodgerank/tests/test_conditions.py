@@ -162,5 +162,5 @@ def test_unequal_weights_and_large_problems_are_refused() -> None:
     with pytest.raises(InvalidInput, match="of equal weight"):
         conditions(PairwiseRanking(comparisons=rows), [0])
     large = optiframe.problem(dataset={"name": "pairwise.random-order", "items": 100, "comparisons": 5000})
-    with pytest.raises(InvalidInput, match="here are 100 and 4,500"):
+    with pytest.raises(InvalidInput, match="100 items and 4,500 flagged comparisons"):
         conditions(large, np.arange(4500))

@@ -196,7 +196,7 @@ def test_what_is_wrong_with_covariates_is_said_with_its_rows(tmp_path: Path) -> 
         asked(tmp_path / "votes.csv")  # type: ignore[arg-type]
     for names, said in (
         ("longer", "must be a list of names of columns, got 'longer'"),
-        (["weight"], "the column weight has another meaning"),
+        (["weight"], "the column weight already has a fixed meaning"),
         (["longer", "longer"], "the column longer is named twice"),
         ([3], "3 is not a name"),
         (["length"], "no column 'length'"),

@@ -237,7 +237,7 @@ def test_votes_that_hang_together_count_for_less_and_predict_other_people_better
         results = [solve(problem, "ranking.crowd-bt", trace=False, evidence=e) for e in (None, 1.0)]
         assert results[0].detail.evidence < 1
         note = next(each for each in results[0].findings if each.identifier == "ranking.dependent-votes")
-        assert f"each vote was {results[0].detail.evidence:g} of an independent one" in note.text
+        assert f"each vote counts as {results[0].detail.evidence:g} of an independent one" in note.text
         left, right, label = (table[name][other] for name in ("left", "right", "label"))
         for at, result in enumerate(results):
             scores = result.solution.scores  # of items 0 to 11, in order

@@ -235,7 +235,7 @@ def test_what_is_wrong_with_rankings_and_choices_is_said_with_its_place() -> Non
     for inputs, said in (
         ({}, "give rankings or choices, or both"),
         ({"rankings": []}, "rankings is an empty list"),
-        ({"rankings": [["a"]]}, "all rankings and choices are of a single item"),
+        ({"rankings": [["a"]]}, "nothing can be ranked: each ranking and choice has a single item"),
         ({"rankings": [["a", "b"], ["a", "a"]]}, r"rankings\[1\]: item a is in it twice"),
         (
             {"rankings": [["a", "b"], "ab"]},

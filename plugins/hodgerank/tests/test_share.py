@@ -91,7 +91,9 @@ def test_a_share_of_less_than_one_comparison_is_named_with_the_least_that_takes_
 def test_where_nothing_contradicts_the_scores_a_note_says_so(name: str) -> None:
     ((level, text),) = said(solved(name, EXACT, share=0.5))
     assert level == "note"
-    assert text.startswith("0 of at most 1 comparisons taken for outliers (share = 0.5): no other one ")
+    assert text.startswith(
+        "0 of at most 1 comparisons taken for outliers (share = 0.5): no other comparison "
+    )
 
 
 @pytest.mark.parametrize("name", PATHS)

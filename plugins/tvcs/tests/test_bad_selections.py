@@ -54,7 +54,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"at_most": {"brand": {"Mil": 1}}}, r"no item is in brand 'Mil'; correct .*did you mean 'Mill'\?"),
     ({"at_most": {"brand": {"Mill": "many"}}}, r"brand Mill: the bound is 'many'"),
     ({"at_most": {"brand": {}}}, r"there is no bound; give at least one brand"),
-    ({"at_most": {"brand": [1, 2]}}, r"a list does not say which brand is meant"),
+    ({"at_most": {"brand": [1, 2]}}, r"a list does not say which brand each bound is for"),
     ({"at_most": {"brand": "slts"}}, r"'slts' is neither a column of items nor a file; .*'slots'\?"),
     ({"at_most": {"brand": "margin"}}, r"row 0: margin is 2\.1; a bound is a whole number"),
     (

@@ -22,7 +22,7 @@ from optiframe import InvalidInput, Projection
         ({"size": 3, "rows": {"labels": [0, 1], "bounds": 1}}, "rows: there are 2 labels for 3 elements"),
         (
             {"rows": {"labels": [0, 1], "bounds": 1}, "columns": {"labels": [0, 1, 1], "bounds": 1}},
-            "columns: there are 3 labels for 2 elements; give one label an element",
+            "columns: there are 3 labels for 2 elements; give one for each element",
         ),
         ({"size": 2, "rows": {"labels": [0, 1]}}, "rows: bounds is missing"),
         ({"size": 2, "rows": {"bounds": 1}}, "rows: give either labels"),

@@ -124,7 +124,9 @@ def together(*parts: Given | None) -> Orderings:
     length = np.concatenate([np.diff(part.first) for part in given])
     keep = length > 1
     if not keep.any():
-        raise InvalidInput("all rankings and choices are of a single item, so nothing is above anything")
+        raise InvalidInput(
+            "nothing can be ranked: each ranking and choice has a single item; give two items or more"
+        )
     code, ids = encode(item[np.repeat(keep, length)], "items")
     weight = None
     if any(part.weight is not None for part in given):

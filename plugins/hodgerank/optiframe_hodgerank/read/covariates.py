@@ -32,7 +32,7 @@ def read_names(value: Any, taken: Sequence[str]) -> tuple[str, ...]:
         if not isinstance(name, str) or not name:
             raise InvalidInput(f"must be a list of names of columns; {name!r} is not a name")
         if name in taken:
-            raise InvalidInput(f"the column {name} has another meaning and cannot be a covariate")
+            raise InvalidInput(f"the column {name} already has a fixed meaning and cannot be a covariate")
         if name in names[:at]:
             raise InvalidInput(f"the column {name} is named twice")
     return names

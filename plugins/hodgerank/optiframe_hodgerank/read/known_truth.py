@@ -32,8 +32,8 @@ def read_truth(value: Any, info: ValidationInfo) -> TruthTable | None:
     if value is None or isinstance(value, TruthTable):
         if value is not None and comparisons is not None and len(value.score) != len(comparisons.item_ids):
             raise InvalidInput(
-                f"was read for {len(value.score)} items, the comparisons have {len(comparisons.item_ids)}; "
-                "give the table itself again"
+                f"was read for other comparisons, with {len(value.score)} items; these have "
+                f"{len(comparisons.item_ids)}. Give the table or file of the truth again"
             )
         return value
     columns = info.data.get("columns")
@@ -84,5 +84,7 @@ def read_outlier_truth(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | 
             raise InvalidInput("must hold true or false (or 1 and 0) for each comparison")
         array = given != 0
     if array.shape != (len(comparisons),):
-        raise InvalidInput(f"has shape {array.shape}, there are {len(comparisons)} comparisons")
+        raise InvalidInput(
+            f"has shape {array.shape}, but there are {len(comparisons)} comparisons; give one entry for each"
+        )
     return locked(array.copy())

@@ -150,8 +150,9 @@ class HuberLasso(StopsByRule):
             run.findings.append(Finding("note", text, identifier="ranking.laplacian-method"))
         if (off := follow.newton.off) > max(self.accuracy, _BALANCED):
             run.warn(
-                f"Newton's method gave up at lambda = {end.level:.6g}: forces on items are out of balance by "
-                f"{off:.2g} of the largest, so that scores do not minimize the loss; take method = homotopy",
+                f"the scores do not minimize the loss: Newton's method gave up at lambda = {end.level:.6g}, "
+                f"where forces on items are out of balance by {off:.2g} of the largest; set "
+                "method = homotopy",
                 identifier="ranking.loss-not-minimized",
             )
         if follow.stopped is not None:

@@ -78,8 +78,8 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
         run.findings.append(
             Finding(
                 "note",
-                f"noise has a standard deviation of {scale.sigma:.4g} (Huber's concomitant scale), so a "
-                f"comparison off by more than lambda = {scale.level:.6g} is an outlier",
+                f"a comparison off by more than lambda = {scale.level:.6g} is an outlier, because the noise "
+                f"has a standard deviation of {scale.sigma:.4g} (Huber's concomitant scale)",
                 identifier="ranking.noise-scale",
             )
         )
@@ -154,22 +154,22 @@ def _read(curve: Curve, run: Run) -> float:
     level, least, none = float(curve.level[curve.best]), float(mean[curve.best]), float(mean[0])
     if least >= none:
         run.warn(
-            "cross-validation finds no outliers: to take any for wrong predicts the rest no better; where "
-            "they may be many or small, go by a share and by the order in which comparisons enter",
+            "cross-validation finds no outliers: leaving some out does not predict the rest better. If "
+            "outliers may be many or small, set `share` and look at the order in which comparisons enter",
             identifier="ranking.cross-validation-no-outliers",
         )
     elif not curve.turned:
         run.warn(
-            f"the error of cross-validation still falls where the search ends, at lambda = {level:.6g}: it "
-            "does not tell outliers from noise here; go by the order in which comparisons enter",
+            "cross-validation cannot tell outliers from noise here: its error still falls where the search "
+            f"ends, at lambda = {level:.6g}; look at the order in which comparisons enter",
             identifier="ranking.cross-validation-no-minimum",
         )
     else:
         run.findings.append(
             Finding(
                 "note",
-                f"cross-validation chose lambda = {level:.6g} (t = {1 / level:.6g}): the mean square of what "
-                f"is left out is {least:.4g} there, {none:.4g} without outliers",
+                f"cross-validation chose lambda = {level:.6g} (t = {1 / level:.6g}): the mean squared error "
+                f"on held-out comparisons is {least:.4g}, and {none:.4g} if none is an outlier",
                 identifier="ranking.cross-validation-choice",
             )
         )

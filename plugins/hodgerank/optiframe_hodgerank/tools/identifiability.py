@@ -197,8 +197,8 @@ def conditions(
     m, s = problem.rows, len(rows)
     if graph.items > DENSE or s > _FLAGGED:
         raise InvalidInput(
-            f"the conditions are computed with dense matrices, for at most {DENSE:,} items and {_FLAGGED:,} "
-            f"flagged comparisons; here are {graph.items:,} and {s:,}"
+            f"the problem has {graph.items:,} items and {s:,} flagged comparisons; the conditions need dense "
+            f"matrices and can have at most {DENSE:,} and {_FLAGGED:,}"
         )
     if not np.array_equal(merged.weight, merged.count):
         raise InvalidInput("the conditions of Sec. 4 are for comparisons of equal weight; give none")

@@ -101,7 +101,7 @@ def not_reached(
     if ended:
         return Finding("warning", f"{text}: {ended}", identifier=name)
     if more is None:
-        return Finding("note", f"{text}: no other one stands out from the scores", identifier=name)
+        return Finding("note", f"{text}: no other comparison stands out from the scores", identifier=name)
     if more == taken + 1:  # which a path would have taken, but that items would fall apart
         text += ": the next one alone holds items together, so it is not taken"
     else:

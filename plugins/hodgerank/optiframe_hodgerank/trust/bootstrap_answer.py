@@ -148,8 +148,8 @@ class Bootstrap:
             if self.apart:
                 yield Finding(
                     "note",
-                    f"{self.apart} of {made} draws fell apart into more groups than the data and were left "
-                    "out: intervals are a little too narrow",
+                    f"intervals are a little too narrow: in {self.apart} of {made} draws the comparisons "
+                    "fell apart into more groups of items than in the data, and these draws were left out",
                     identifier="ranking.bootstrap-draws-fell-apart",
                 )
             if self.unanswered:

@@ -77,8 +77,8 @@ def one_sided(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
         if found is not None:
             yield Finding(
                 "warning",
-                f"{found.text}: the comparisons do not say by how much, so their scores and intervals are "
-                "determined by the method's prior or start",
+                f"{found.text}: the comparisons do not show by how much, and their scores and intervals are "
+                "determined by the method's prior or start; read only who is above whom",
                 found.items,
                 identifier="ranking.one-sided-items",
             )
@@ -129,14 +129,16 @@ def constant(comparisons: Comparisons) -> Iterator[Finding]:
     if comparisons.graded:
         yield Finding(
             "warning",
-            f"every margin is {first:g}: they say who was preferred, not by how much",
+            f"every margin is {first:g}: they say who was preferred, not by how much; use a model of wins, "
+            "such as hodge.bradley-terry",
             identifier="ranking.constant-margins",
         )
     else:
         side = "left" if first > 0 else "right"
         yield Finding(
             "note",
-            f"{side} wins every comparison: the columns are by outcome, so position tells nothing",
+            f"{side} wins every comparison: the columns are sorted by outcome, and position bias cannot be "
+            "seen",
             identifier="ranking.columns-by-outcome",
         )
 

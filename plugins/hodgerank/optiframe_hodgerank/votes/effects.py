@@ -135,8 +135,9 @@ class Effects:
         one = len(names) == 1
         yield Finding(
             "warning",
-            f"the votes hardly determine the effect{'' if one else 's'} of {', '.join(names)}; the prior and "
-            f"few votes do: do not rely on {'it' if one else 'them'}, or leave {'it' if one else 'them'} out",
+            f"do not rely on the effect{'' if one else 's'} of {', '.join(names)}: "
+            f"{'it rests' if one else 'they rest'} on the prior and few votes. Collect more votes, "
+            f"or leave {'it' if one else 'them'} out",
             tuple(names),
             identifier="ranking.vague-effect",
         )

@@ -144,8 +144,9 @@ class Crowd:
         if self.evidence < 1:
             yield Finding(
                 "note",
-                f"votes of one worker hang together: for the scores, workers are weighed as if each vote was "
-                f"{self.evidence:g} of an independent one, which predicts votes left out best (evidence)",
+                f"votes of one worker depend on each other: to weigh the workers, each vote counts as "
+                f"{self.evidence:g} of an independent one, which predicts held-out votes best. To turn this "
+                "off, set evidence = 1",
                 identifier="ranking.dependent-votes",
             )
         against = self.flagged & (self.reliability <= _WRONG)

@@ -90,7 +90,9 @@ class BtlObjective(Objective):
     def _fitting(self) -> Self:
         count = len(self.winner)
         if len(self.loser) != count:
-            raise InvalidInput(f"{count} winners but {len(self.loser)} losers; give one of each a comparison")
+            raise InvalidInput(
+                f"{count} winners but {len(self.loser)} losers; each comparison has one of each"
+            )
         p = self.pointer
         if len(p) != self.users + 1 or p[0] != 0 or p[-1] != count or (np.diff(p) < 0).any():
             raise InvalidInput(

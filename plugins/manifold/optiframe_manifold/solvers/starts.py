@@ -35,8 +35,8 @@ def first_factors(problem: Minimize, run: Run, init: str) -> LowRank:
             return start
         if present > 0:
             run.warn(
-                f"the start has rank {present}, the set holds matrices of rank {over.rank}: "
-                "what is missing was filled with small random directions",
+                f"small random directions were added to the start, because it has rank {present} and the set "
+                f"holds matrices of rank {over.rank}; to avoid this, give a start of rank {over.rank}",
                 identifier="collaborative.lower-rank-start",
             )
             return start
@@ -67,8 +67,8 @@ def _nearer(objective: Objective, start: LowRank, run: Run) -> LowRank:
     if found is None:
         found = LowRank(start.left * np.sqrt(_FILL / size), start.right * np.sqrt(_FILL / size))
     run.warn(
-        f"the start is far away, where the objective is higher than at zero: began at "
-        f"{found.largest() / size:.3g} times the start",
+        f"the solver began at {found.largest() / size:.3g} times the start, because the objective at the "
+        "start is higher than at zero",
         identifier="collaborative.far-start",
     )
     return found

@@ -172,7 +172,7 @@ def _warn_of_lower_rank(point: Any, run: Run) -> None:
     if values[-1] < _DEFICIENT * values[0]:
         lower = int(np.count_nonzero(values >= _DEFICIENT * values[0]))
         run.warn(
-            f"the answer is all but of rank {lower}, less than the {len(values)} asked for: its other "
-            f"singular values are below {_DEFICIENT:g} of the largest; rank {lower} would do",
+            f"the answer has rank {lower} in effect, less than the {len(values)} asked for: its other "
+            f"singular values are below {_DEFICIENT:g} of the largest; lower the rank to {lower}",
             identifier="collaborative.lower-rank-answer",
         )

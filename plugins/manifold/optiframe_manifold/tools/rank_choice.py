@@ -173,8 +173,8 @@ def _findings(
         yield Finding(
             "warning",
             f"one ranking for all users predicts held-out comparisons better than any rank with this penalty "
-            f"(loss {for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}); btl.personal, which "
-            "adds personal scores to that ranking, may still find individual tastes",
+            f"(loss {for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}). Use one ranking, or "
+            "btl.personal, which adds personal scores to it and may still find individual tastes",
             identifier="collaborative.no-individual-tastes",
         )
     if best.rank == asked[-1] < most and len(asked) > 1:

@@ -79,13 +79,13 @@ class SecondOrder(InNotebook):
         if self.is_minimum is None:
             return Finding(
                 "note",
-                f"some directions are flat to second order: {numbers}",
+                f"the answer may not be a minimum: some directions are flat to second order ({numbers})",
                 identifier="collaborative.flat-directions",
             )
         if self.is_minimum:
             return Finding(
                 "note",
-                f"a local minimum to second order: {numbers}",
+                f"the answer is a local minimum to second order: {numbers}",
                 identifier="collaborative.local-minimum",
             )
         return Finding(
@@ -168,8 +168,8 @@ def inner(problem: Problem[Any], answer: Any) -> tuple[Minimize, LowRank]:
     sizes = np.einsum("ij,ij->j", x.left, x.left)  # singular values, falling
     if x.rank != problem.over.rank or not sizes[-1] > _DEFICIENT * sizes[0]:
         raise Unsuited(
-            f"the answer is of a lower rank than the set's {problem.over.rank}, where the manifold of that "
-            "rank has its edge; solve with the lower rank"
+            f"the answer cannot be checked: it is of a lower rank than the set's {problem.over.rank}, at the "
+            "edge of the manifold of that rank; solve with the lower rank"
         )
     return problem, x
 

@@ -198,8 +198,9 @@ def too_high_rank(shape: tuple[int, int], rank: int, pairs: Pairs) -> Iterator[F
         )
         yield Finding(
             "warning",
-            f"a matrix of rank {rank} has {free} numbers to be found, and only {number} different "
-            f"pairs were compared: {advice}, and anything beyond that is determined by the penalty",
+            f"the data do not determine the whole answer: a matrix of rank {rank} has {free} numbers to be "
+            f"found, and only {number} different pairs were compared; {advice}. The penalty determines the "
+            "rest. Lower the rank, or collect more comparisons",
             identifier="collaborative.rank-beyond-data",
         )
 
@@ -214,8 +215,8 @@ def unbounded() -> Finding:
     """Nothing keeps the scores finite."""
     return Finding(
         "note",
-        "without a penalty the likelihood may have no maximum: where a user's choices do not "
-        "contradict each other the scores grow without end, and their size means little",
+        "the size of scores may mean little: without a penalty the likelihood may have no maximum, and "
+        "scores of a user whose choices do not contradict each other grow without end; set a penalty",
         identifier="collaborative.no-penalty",
     )
 

@@ -85,8 +85,8 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
             return int(over[0]) - 1
         if flagged[-1] < most:
             run.warn(
-                f"at the last lambda {flagged[-1]} of at most {most} comparisons are outliers (share = "
-                f"{share:g}); make `shortest` smaller",
+                f"the grid of lambda ended before share = {share:g} was reached: {flagged[-1]} of at most "
+                f"{most} comparisons are outliers; make `shortest` smaller",
                 identifier="ranking.share-not-reached",
             )
         return int(found.shape[1]) - 1

@@ -153,7 +153,7 @@ def _as_signs(value: Any) -> NDArray[np.int8]:
     except ValueError:
         raise InvalidInput("rows differ in length") from None
     if signs.ndim != 3 or not signs.size or not np.isin(signs, (-1, 1)).all():
-        raise InvalidInput("must be -1 and 1, of shape (draws, workers, tasks), with at least one of each")
+        raise InvalidInput("must be an array of -1 and 1, of shape (draws, workers, tasks), and not empty")
     signs = signs.astype(np.int8)
     signs.flags.writeable = False
     return signs

@@ -184,7 +184,8 @@ class ProjectionPlan:
         values = np.ascontiguousarray(values, dtype=np.float64)
         if values.shape != (self.elements,):
             raise InvalidInput(
-                f"the plan is for {self.elements} values, and these have the shape {values.shape}"
+                f"the values have the shape {values.shape}; this plan projects vectors of "
+                f"{self.elements} values"
             )
         return values
 

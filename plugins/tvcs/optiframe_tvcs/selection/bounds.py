@@ -118,7 +118,10 @@ def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any]]:
     names = headings(value)
     if not names:
         if isinstance(value, list | tuple | np.ndarray):
-            raise InvalidInput(f"a list does not say which {view.name} is meant; give a table by name")
+            raise InvalidInput(
+                f"a list does not say which {view.name} each bound is for; give a table of bounds by "
+                f"{view.name}"
+            )
         read_table(value, ("group", field), title=title)
     group = next((name for name in (view.name, *view.columns, "group") if name in names), "group")
     bound = next((name for name in (field, "bound") if name in names), field)

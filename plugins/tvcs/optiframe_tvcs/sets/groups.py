@@ -179,7 +179,7 @@ class Groups:
             raise InvalidInput(f"{view}: bounds is missing; give one number for all groups, or one for each")
         if ("labels" in table) == ("groups" in table):
             raise InvalidInput(
-                f"{view}: give either labels (one group number an element) or groups (lists of indices)"
+                f"{view}: give either labels (a group number for each element) or groups (lists of indices)"
             )
         if "labels" in table:
             return cls.of_labels(table["labels"], table["bounds"], view)

@@ -59,7 +59,7 @@ def read_views(given: Mapping[str, Any]) -> dict[str, Any]:
     for view, length in sizes.items():
         if length != size:
             raise InvalidInput(
-                f"{view}: there are {length} labels for {size} elements; give one label an element"
+                f"{view}: there are {length} labels for {size} elements; give one for each element"
             )
     return values
 
