@@ -192,9 +192,12 @@ def test_items_that_never_win_or_never_lose_are_named() -> None:
     comparisons = {"left": [1, 1, 2, 2, 3], "right": [2, 3, 3, 4, 2], "label": [1, 1, 2, 2, 3]}
     result = solve(PairwiseRanking(comparisons=comparisons), LeastSquares())
     named = {finding.text.split(":")[0]: finding.about for finding in result.findings}
-    assert any("never wins: 4; its score gap" in finding.text for finding in result.findings)
-    assert named["item that never wins"] == (4,)
-    assert named["item that never loses"] == (1,)
+    assert any(
+        "never wins: 4. Read only that it is below those it met. The size of its" in finding.text
+        for finding in result.findings
+    )
+    assert named["1 item never wins"] == (4,)
+    assert named["1 item never loses"] == (1,)
 
 
 def test_items_of_the_truth_that_were_never_compared_are_told() -> None:

@@ -93,12 +93,18 @@ def one_sided(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
         if len(ids):
             one = len(ids) == 1
             some, whose = (
-                ("item", "its score gap comes") if one else (f"{len(ids)} items", "their score gaps come")
+                ("1 item", "The size of its score gap comes")
+                if one
+                else (f"{len(ids)} items", "The sizes of their score gaps come")
+            )
+            side = ("below" if what == "never win" else "above") + (
+                " those it met" if one else " those they met"
             )
             yield Finding(
                 "note",
-                f"{some} that {what + 's' if one else what}: {listed(ids)}; {whose} from coding votes as "
-                "+1 and -1, not from the data",
+                f"{some} {what + 's' if one else what}: {listed(ids)}. Read only that "
+                f"{'it is' if one else 'they are'} {side}. {whose} from coding votes as +1 and -1, not from "
+                "the data",
                 tuple(ids.tolist()),
                 identifier="ranking.one-sided-items",
             )
@@ -129,8 +135,8 @@ def constant(comparisons: Comparisons) -> Iterator[Finding]:
     if comparisons.graded:
         yield Finding(
             "warning",
-            f"every margin is {first:g}: they say who was preferred, not by how much; use a model of wins, "
-            "such as hodge.bradley-terry",
+            f"every margin is {first:g}: they say who was preferred, not by how much; give who won (column "
+            "label) instead, for a model of wins such as hodge.bradley-terry",
             identifier="ranking.constant-margins",
         )
     else:
