@@ -99,7 +99,8 @@ def mean_of(
     if parameters is None:
         if len(shape) != 2:
             raise InvalidInput(
-                "give parameters=..., the number of entries of w; only a matrix of features sets it"
+                "give parameters=..., the number of entries of w: it follows from the features only if they "
+                "are a matrix"
             )
         parameters = shape[1]
     return PerSample(loss=loss, features=features, target=target, parameters=parameters, l2=l2)

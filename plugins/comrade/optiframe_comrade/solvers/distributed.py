@@ -296,8 +296,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             run.warn(lossy.text, identifier=lossy.identifier)
         if 2 * self.lies >= self.workers:
             run.warn(
-                f"each round leaves out {self.lies} of {self.workers} replies, and the theory needs "
-                "beta below one half; set a smaller `trim`",
+                f"each round leaves out {self.lies} of {self.workers} replies, half or more; the theory "
+                "covers only a share beta below one half; set a smaller `trim`",
                 identifier="federation.half-left-out",
             )
 

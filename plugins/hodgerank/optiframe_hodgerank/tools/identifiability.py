@@ -197,8 +197,8 @@ def conditions(
     m, s = problem.rows, len(rows)
     if graph.items > DENSE or s > _FLAGGED:
         raise InvalidInput(
-            f"the problem has {graph.items:,} items and {s:,} flagged comparisons; the conditions need dense "
-            f"matrices and can have at most {DENSE:,} and {_FLAGGED:,}"
+            "the problem is too large for the conditions, which need dense matrices: it has "
+            f"{graph.items:,} items and {s:,} flagged comparisons, and at most {DENSE:,} and {_FLAGGED:,} fit"
         )
     if not np.array_equal(merged.weight, merged.count):
         raise InvalidInput("the conditions of Sec. 4 are for comparisons of equal weight; give none")

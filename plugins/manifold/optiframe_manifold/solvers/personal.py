@@ -287,7 +287,7 @@ def _ranks_not_tried(left_out: list[int], most: int) -> Finding:
     return Finding(
         "note",
         f"rankings with {what} personal direction{'' if left_out == [1] else 's'} were not tried: the "
-        f"problem's rank is {most + 1}, and the ranking of the population takes one of it; raise rank to "
-        "try them",
+        f"problem's rank is {most + 1}, of which the ranking of the population takes 1; raise rank to try "
+        "them",
         identifier="collaborative.ranks-not-tried",
     )

@@ -78,7 +78,7 @@ def write(folder: Path, federation: Federation, days: int = 365) -> list[str]:
     if _is_address(federation.name):
         raise InvalidInput(f"name: {federation.name} is an address; nginx checks a DNS name")
     if not _is_address(federation.listen):
-        raise InvalidInput(f"listen: {federation.listen!r} is no IPv4 address; 0.0.0.0 listens on all")
+        raise InvalidInput(f"listen: {federation.listen!r} is no IPv4 address (0.0.0.0: all of them)")
     if _FOLDER.fullmatch(str(folder)) is None:
         raise InvalidInput(f"folder: {str(folder)!r} has a space or sign that nginx would misread")
     if folder.exists() and any(folder.iterdir()):
