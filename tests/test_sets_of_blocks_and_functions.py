@@ -70,7 +70,11 @@ def slopes(x):
 RING = {"name": "nonlinear", "function": ring, "lower": 1.0, "upper": 4.0}
 
 
-@pytest.mark.parametrize("more", [{}, {"jacobian": slopes}, {"derivatives": "differences"}], ids=str)
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"jacobian": slopes}, {"derivatives": "differences"}],
+    ids=["autograd", "jacobian", "differences"],
+)
 @pytest.mark.parametrize("solver", ["scipy.trust-constr", "scipy.slsqp", "scipy.cobyla"])
 def test_a_function_between_bounds_is_kept(more: dict, solver: str) -> None:
     problem = Minimize(SquaredDistance(to=[3.0, 4.0]), over={**RING, **more}, start=[1.0, 1.0])
