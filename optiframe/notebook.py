@@ -6,6 +6,7 @@ Plain HTML with its own style, light and dark, that loads nothing; it works wher
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -31,6 +32,32 @@ class InNotebook:
         columns = getattr(self, "columns", None)
         rest = table(columns()) if callable(columns) else folded("fields", [facts(_plain_fields(self))])
         return block([*map(paragraph, sentences), rest])
+
+
+def in_notebook() -> bool:
+    """Whether we run in a kernel that shows HTML; only somebody who imported IPython can."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Bar:
+    """A progress bar of HTML below the cell, for any front end, without widgets; it takes itself away."""
+
+    def __init__(self, total: float | None) -> None:
+        from IPython.display import HTML, display
+
+        self._html: Any = HTML
+        self._total = total
+        self._shown: Any = display(HTML(""), display_id=True)
+
+    def update(self, words: str, completed: float) -> None:
+        """Draw the bar again, with these words beside it."""
+        of = "" if self._total is None else f' value="{completed:g}" max="{self._total:g}"'
+        self._shown.update(self._html(f"<progress{of}></progress> {escape(printable(words))}"))
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._shown.update(self._html(""))
 
 
 def block(parts: Iterable[str]) -> str:

@@ -22,6 +22,8 @@ from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import Progress
 from optiframe.comparison.terminal_table import style_of
 from optiframe.comparison.units import duration
+from optiframe.notebook import Bar, in_notebook
+from optiframe.printable import printable
 from optiframe.solving.result import Status
 
 _UPDATES = 8  # a second: more cannot be read, and each costs the terminal a screenful
@@ -30,9 +32,11 @@ _WIDE = 90  # columns from which there is room for a bar beside the counts
 
 
 def view_for(plan: Plan, show: bool) -> View:
-    """A live table where standard error is a terminal, lines elsewhere, nothing when not asked."""
+    """A live table in a terminal, a bar in a notebook, lines elsewhere, nothing when not asked."""
     if not show:
         return View(plan)
+    if in_notebook():
+        return NotebookView(plan)
     return LiveView(plan) if sys.stderr.isatty() else LineView(plan)
 
 
@@ -150,6 +154,39 @@ class LineView(View):
         # A reader that is gone, such as a closed pipe, must not stop a comparison.
         with suppress(OSError, ValueError):
             print(sentence, file=sys.stderr, flush=True)
+
+
+class NotebookView(View):
+    """A bar below the cell, with counts; sentences and failures stay as lines."""
+
+    _bar: Bar
+
+    def begin(self, total: int, finished: Mapping[str, Status]) -> None:
+        super().begin(total, finished)
+        self._bar = Bar(total)
+        self._draw()
+
+    def ended(self, cell: Cell, outcome: Outcome) -> None:
+        super().ended(cell, outcome)
+        if _failed(outcome.status):
+            reason = _one_line(outcome.message)
+            self.say(
+                f"{cell.problem.title} | {cell.solver.title} | seed {cell.seed} | {outcome.status} {reason}"
+            )
+        self._draw()
+
+    def _draw(self) -> None:
+        left = self.remaining()
+        rest = "" if math.isnan(left) or self.done >= self.total else f", {duration(left)} left"
+        failed = f", {self.failed} failed" if self.failed else ""
+        self._bar.update(f"{self.done} of {self.total} runs{failed}{rest}", self.done)
+
+    def say(self, sentence: str) -> None:
+        print(printable(sentence))
+
+    def __exit__(self, *error: object) -> None:
+        if hasattr(self, "_bar"):
+            self._bar.stop()
 
 
 class LiveView(View):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from html import escape
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from optiframe.notebook import Bar, in_notebook
 from optiframe.numbers import number
 from optiframe.solving.budget import Budget
 
@@ -15,33 +14,6 @@ if TYPE_CHECKING:
 
 _DELAY = 1.0  # seconds before the bar appears
 _INTERVAL = 0.1  # seconds between updates
-
-
-def in_notebook() -> bool:
-    """Whether we run in a kernel that shows HTML; only somebody who imported IPython can."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"
-
-
-class _NotebookBar:
-    """A bar of HTML below the cell, for any front end, without widgets; it takes itself away."""
-
-    def __init__(self, total: float | None) -> None:
-        from IPython.display import HTML, display
-
-        self._html: Any = HTML
-        self._total = total
-        self._shown: Any = display(HTML(""), display_id=True)
-
-    def update(self, task: Any, *, description: str, completed: float, iterations: int) -> None:
-        """Draw the bar again."""
-        of = "" if self._total is None else f' value="{completed:g}" max="{self._total:g}"'
-        words = f"{escape(description)}, {number(iterations, group=',')} iterations"
-        self._shown.update(self._html(f"<progress{of}></progress> {words}"))
-
-    def stop(self) -> None:
-        """Take the bar away."""
-        self._shown.update(self._html(""))
 
 
 class Watch(Protocol):
@@ -72,7 +44,7 @@ class Progress:
     def __init__(self, title: str, budget: Budget) -> None:
         self._title = title
         self._budget = budget
-        self._bar: RichProgress | _NotebookBar | None = None
+        self._bar: RichProgress | Bar | None = None
         self._task: Any = None
         self._next = perf_counter() + _DELAY
 
@@ -86,12 +58,15 @@ class Progress:
         self._next = perf_counter() + _INTERVAL
         title = f"{self._title}  residual {residual:.2e}"
         done = elapsed if self._budget.time is not None else iterations
-        self._bar.update(self._task, description=title, completed=done, iterations=iterations)
+        if isinstance(self._bar, Bar):
+            self._bar.update(f"{title}, {number(iterations, group=',')} iterations", done)
+        else:
+            self._bar.update(self._task, description=title, completed=done, iterations=iterations)
 
     def _open(self) -> None:
         total = self._budget.time if self._budget.time is not None else self._budget.iterations
         if in_notebook():
-            self._bar = _NotebookBar(total)
+            self._bar = Bar(total)
             return
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn

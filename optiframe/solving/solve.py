@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.notebook import in_notebook
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.interrupt import first_interrupt
-from optiframe.solving.progress import Progress, in_notebook
+from optiframe.solving.progress import Progress
 from optiframe.solving.recommend import recommend
 from optiframe.solving.result import Result, Status
 from optiframe.solving.runner import Runner
