@@ -297,8 +297,11 @@ WRONG = [
     ),
     ({"solver": "no_such_module:Thing"}, "there is no module 'no_such_module'"),
     ({"solver": "optiframe.testing.broken.solvers:Thing"}, "has no attribute 'Thing'"),
-    ({"solver": "optiframe.problems.regularizers.proximal:Proximal"}, "is none of what can be registered"),
-    ({"solver": "minimize"}, "a problem 'minimize' to look at is needed"),
+    (
+        {"solver": "optiframe.problems.regularizers.proximal:Proximal"},
+        "it must be a subclass of Problem, Solver",
+    ),
+    ({"solver": "selection"}, "a problem 'selection' to look at is needed"),
     ({"solver": "zero-sum", "datasets": ["labels.rte"]}, "zero-sum is a constraint set"),
 ]
 

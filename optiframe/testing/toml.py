@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
@@ -25,7 +26,7 @@ def to_toml(record: Record) -> str:
     for key, value in parameters(record).items():
         text = toml_value(value)
         if text is None:
-            raise InvalidInput(f"{key}: a {type(value).__name__} ({value!r}) has no form in TOML")
+            raise InvalidInput(f"{key}: a {type(value).__name__} ({reprlib.repr(value)}) has no form in TOML")
         lines.append(f"{key} = {text}\n")
     return "".join(lines)
 
