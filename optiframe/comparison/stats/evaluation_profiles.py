@@ -100,8 +100,10 @@ def work(records: Records, accuracy: float) -> tuple[list[str], _Array, _Array]:
     for row in records.rows:
         if row.problem not in left_out:
             table.setdefault((row.problem, row.seed), {})[row.solver] = row.outcome
-    known = {solver for row, outcome in records.outcomes if outcome.history for solver in [row.solver]}
-    solvers = [solver for solver in records.solvers if solver in known]
+    counted = {row.solver for row, outcome in records.outcomes if outcome.history}
+    silent = {row.solver for row, outcome in records.outcomes if outcome.answered} - counted
+    # A solver that answers without asking the objective is left out; one that only failed has solved nothing.
+    solvers = [solver for solver in records.solvers if counted and solver not in silent]
     costs, per_variable = [], []
     for runs in table.values():
         if any(runs.get(solver) is None for solver in solvers):

@@ -136,3 +136,12 @@ def test_a_run_without_a_history_has_solved_nothing() -> None:
     assert work(broken, 1e-1)[1][1, 0] == np.inf
     with pytest.raises(optiframe.InvalidInput, match="an accuracy is above 0 and below 1"):
         evaluation_profile(records, "data", accuracy=1.0)
+
+
+def test_a_solver_that_always_fails_stays_in_the_profile_and_one_that_counts_nothing_does_not() -> None:
+    records = recorded(*drawn(3, 3, 0))
+    instead = {"s1": Outcome(Status.ERROR, "it broke"), "s2": Outcome(Status.CONVERGED, "", 0.0, 0.0)}
+    rows = [replace(row, outcome=instead.get(row.solver, row.outcome)) for row in records.rows]
+    solvers, costs, _ = work(Records(tuple(rows), records.best, records.gaps, {}), 1e-1)
+    assert solvers == ["s0", "s1"]
+    assert np.isinf(costs[:, 1]).all()
