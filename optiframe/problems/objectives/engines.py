@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput, require
+from optiframe.problems.objectives.differences import central_differences
 from optiframe.problems.objectives.objective import FromFunction
 from optiframe.records.fields import Array
-
-_CUBE_ROOT = float(np.finfo(np.float64).eps) ** (1 / 3)  # relative step of central differences
 
 
 class ThroughJax(FromFunction):
@@ -70,18 +69,7 @@ class ByDifferences(FromFunction):
         return super().hessian_product(x, v)
 
     def _derived_gradient(self, x: Array) -> Array:
-        point = np.array(x, dtype=np.float64)
-        slope = np.empty(self.shape)
-        for at in np.ndindex(self.shape):
-            here = point[at]
-            values = []
-            for sign in (1.0, -1.0):
-                point[at] = here + sign * _CUBE_ROOT * max(1.0, abs(here))
-                values.append((self.value(point), point[at]))
-            point[at] = here
-            (after, right), (before, left) = values
-            slope[at] = (after - before) / (right - left)
-        return slope
+        return central_differences(self.value, x).reshape(self.shape)
 
 
 ENGINES: dict[str, type[FromFunction]] = {

@@ -11,12 +11,11 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from optiframe.errors import InvalidInput
+from optiframe.problems.objectives.differences import central_differences
 from optiframe.problems.objectives.residuals import FromResiduals, from_residuals
 from optiframe.problems.sets.constraint_set import ConstraintSet, ScipyConstraints
 from optiframe.records.fields import Accepts, Array, Bound, as_bound
 from optiframe.registry.user_modules import imported_function
-
-_CUBE_ROOT = float(np.finfo(np.float64).eps) ** (1 / 3)  # relative step of central differences
 
 
 def _as_function(value: Any) -> Any:
@@ -92,7 +91,7 @@ class Nonlinear(ConstraintSet):
 
         def slopes(x: Array) -> Array:
             if self.derivatives == "differences" and self.jacobian is None:
-                return _differences(values, x)
+                return central_differences(values, x)
             return posed.jacobian(x.reshape(shape))
 
         return ScipyConstraints(others=(NonlinearConstraint(values, self.lower, self.upper, jac=slopes),))
@@ -102,13 +101,3 @@ class Nonlinear(ConstraintSet):
 def _posed(over: Nonlinear, shape: tuple[int, ...]) -> FromResiduals:
     """The function at points of this shape, with its derivatives."""
     return from_residuals(over.function, shape, over.jacobian)
-
-
-def _differences(values: Callable[[Array], Array], x: Array) -> Array:
-    columns = []
-    for at, here in enumerate(x):
-        step = _CUBE_ROOT * max(1.0, abs(float(here)))
-        ahead, behind = x.copy(), x.copy()
-        ahead[at], behind[at] = here + step, here - step
-        columns.append((values(ahead) - values(behind)) / (ahead[at] - behind[at]))
-    return np.stack(columns, axis=1)
