@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -66,15 +65,18 @@ for _cls in LOCAL:
     globals()[_name] = type(_name, (OfAnEngine,), {"solver": _cls(), "__doc__": _cls.__doc__})
 
 
-# Heavier libraries, whose contract is tested where they are installed.
-ELSEWHERE = {"nevergrad": nevergrad.Nevergrad(), "optax": optax.Optax(rate=0.05)}
-for _library, _solver in ELSEWHERE.items():
-    if find_spec(_library) is not None:
-        globals()[f"Test{_library.title()}"] = type(
-            f"Test{_library.title()}",
-            (OfAnEngine,),
-            {"solver": _solver, "seconds": 5.0, "__doc__": type(_solver).__doc__},
-        )
+class TestNevergrad(OfAnEngine):
+    """It takes a second to be imported."""
+
+    solver = nevergrad.Nevergrad()
+    seconds = 5.0
+
+
+class TestOptax(OfAnEngine):
+    """JAX compiles its steps."""
+
+    solver = optax.Optax(rate=0.05)
+    seconds = 5.0
 
 
 def plain(x: Any) -> float:
