@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import types
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -93,3 +94,14 @@ def test_what_is_not_installed_is_unknown_until_it_is_looked_for_again(install: 
     assert version("acme-parts") == "unknown"
     forget()
     assert versions_of(made) == {**COMMON, "acme-parts": "1.5"}
+
+
+def test_what_a_script_or_a_notebook_defines_asks_no_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked() -> None:
+        pytest.fail("reading what every distribution installed takes half a second, in every cell anew")
+
+    forget()
+    monkeypatch.setattr(metadata, "packages_distributions", asked)
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))  # it has no file
+    made = type("Thing", (Record,), {"__module__": "__main__", "__doc__": "A thing."})()
+    assert versions_of(made) == COMMON

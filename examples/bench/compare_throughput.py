@@ -23,7 +23,9 @@ import optiframe
 from optiframe import Iterate, Iterates, Minimize, Run, Solver
 
 WORKERS = 2
-OVERHEAD = 1.0  # seconds a cell may cost beyond its bare start: the least a person would notice
+STARTS = 1.0  # bare starts a cell may cost, whatever the machine
+SECONDS = 0.25  # a cell may keep a worker busy, on two cores at more than 300 bare starts a minute
+A_MINUTE = 400  # cells on two cores
 PLAN = """
 seeds = {cells}
 warmup = false
@@ -87,13 +89,15 @@ def main() -> int:
     bare = statistics.median(one for one, _ in measured)
     ours = statistics.median(one for _, one in measured)
     ratio = statistics.median(one / two for one, two in measured)
-    beyond = 60 * WORKERS / ours - 60 * WORKERS / bare
     print(f"bare starts a minute on {WORKERS} cores  {bare:8.0f}")
-    print(f"cells a minute on {WORKERS} cores        {ours:8.0f}")
-    print(f"bare starts to a cell             {ratio:8.2f}")
-    verdict = "reached" if beyond <= OVERHEAD else "MISSED"
-    print(f"seconds a cell beyond a bare start {beyond:7.2f}, target at most {OVERHEAD:g}: {verdict}")
-    return 0 if beyond <= OVERHEAD else 1
+    goals = (
+        (f"cells a minute on {WORKERS} cores", ours, f"at least {A_MINUTE}", ours >= A_MINUTE),
+        ("bare starts to a cell", ratio, f"at most {STARTS:g}", ratio <= STARTS),
+        ("seconds a cell", 60 * WORKERS / ours, f"at most {SECONDS:g}", 60 * WORKERS / ours <= SECONDS),
+    )
+    for what, value, target, reached in goals:
+        print(f"{what:<31} {value:8.2f}, target {target}: {'reached' if reached else 'MISSED'}")
+    return 0 if all(reached for *_, reached in goals) else 1
 
 
 if __name__ == "__main__":

@@ -49,7 +49,9 @@ def _owner(package: str) -> str | None:
 
 
 def _is_loose(module: str) -> bool:
-    """Whether a module is a file in a folder where no distribution is installed, such as a user's script."""
+    """Whether a module is a script, a notebook, or a file in a folder where no distribution is installed."""
+    if module == "__main__":  # no distribution installs it, and in a notebook or a cell it has no file
+        return True
     found = sys.modules.get(module)
     file = getattr(found, "__file__", None)
     if file is None or hasattr(found, "__path__"):
