@@ -13,7 +13,7 @@ import pytest
 
 import optiframe as of
 from optiframe.records.record import Record
-from optiframe.registry.versions import forget, version, versions_of
+from optiframe.registry.versions import _is_loose, _owner, forget, version, versions_of
 
 pytestmark = pytest.mark.usefixtures("fresh_registry")
 
@@ -79,6 +79,13 @@ def test_a_users_own_file_has_no_version_though_a_distribution_has_its_name(
     assert versions_of(made) == COMMON
 
 
+def test_the_distribution_of_a_package_is_the_one_that_python_finds() -> None:
+    known = sorted(metadata.packages_distributions().items())[::9]
+    asked = {package: found for package, found in known if not _is_loose(package)}
+    assert len(asked) > 10
+    assert {package: [_owner(package)] for package in asked} == {p: found[:1] for p, found in asked.items()}
+
+
 def test_a_class_of_a_module_that_is_not_loaded_has_the_common_versions() -> None:
     made = type("Thing", (Record,), {"__module__": "acme_nowhere", "__doc__": "A thing."})()
     assert versions_of(made) == COMMON
@@ -97,11 +104,16 @@ def test_what_is_not_installed_is_unknown_until_it_is_looked_for_again(install: 
 
 
 def test_what_a_script_or_a_notebook_defines_asks_no_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked() -> None:
-        pytest.fail("reading what every distribution installed takes half a second, in every cell anew")
+    def asked(self: metadata.PathDistribution, file: str) -> str | None:
+        assert file != "RECORD", "every cell would read again what every distribution installed"
+        return reads(self, file)
 
     forget()
-    monkeypatch.setattr(metadata, "packages_distributions", asked)
+    reads = metadata.PathDistribution.read_text
+    monkeypatch.setattr(metadata.PathDistribution, "read_text", asked)
     monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))  # it has no file
     made = type("Thing", (Record,), {"__module__": "__main__", "__doc__": "A thing."})()
     assert versions_of(made) == COMMON
+    made = type("Thing", (Record,), {"__module__": "acme_nowhere", "__doc__": "A thing."})()
+    with pytest.raises(AssertionError, match="read again"):
+        versions_of(made)
