@@ -97,7 +97,7 @@ def _subjects(task: Mapping[str, Any], cls: type[Any]) -> tuple[list[Any], list[
     found = [(path, SolveFile.read(path).problem) for path in task["problems"]]
     found += [(name, construct.problem(dataset=name)) for name in task["datasets"]]
     given = bool(found)
-    mine = [(title, each) for title, each in (found or _generated()) if type(each) is cls]
+    mine = [(title, each) for title, each in (found or _generated(cls)) if type(each) is cls]
     if not mine:
         where = "those given are others" if given else "there is no generated data set for it"
         raise Wrong(f"a problem {cls.name!r} to look at is needed, and {where}: give --problem or --dataset")
@@ -163,7 +163,7 @@ def _default_problems(solver: Any) -> Iterator[tuple[str, Any, None]]:
     from optiframe.testing.cases import small_problems, special_problems
 
     ours = ([(_title(problem), problem) for problem in make()] for make in (small_problems, special_problems))
-    for candidates in (*ours, _generated()):
+    for candidates in (*ours, _generated(solver.solves)):
         suited = [(title, problem, None) for title, problem in candidates if _may_take(solver, problem)]
         if suited:
             yield from suited
@@ -180,8 +180,11 @@ def _title(problem: Any) -> str:
     return " ".join([problem.name, *(part.name for part in inner if part is not None)])
 
 
-def _generated() -> Iterator[tuple[str, Any]]:
-    """The problems of registered data sets that are generated, where their parameters have defaults."""
+def _generated(wanted: type[Any]) -> Iterator[tuple[str, Any]]:
+    """The problems of registered data sets that are generated, where their parameters have defaults.
+
+    Those that cannot become a problem of the wanted class are not made: some have hundreds of megabytes.
+    """
     from optiframe.registry import registry
     from optiframe.solving import construct
 
@@ -189,10 +192,25 @@ def _generated() -> Iterator[tuple[str, Any]]:
     for entry in names.entries("data set"):
         try:
             data = names.get("data set", entry.name)
-            if not data.alternatives() and not data.requires:  # what a library holds would be no small check
+            if data.alternatives() or data.requires:  # what a library holds would be no small check
+                continue
+            if _may_become(names.get("problem", data.problem), wanted):
                 yield entry.name, construct.problem(dataset=entry.name)
         except Exception:  # someone else's data set; whether it works is not what is asked here
             continue
+
+
+def _may_become(problem: type[Any], wanted: type[Any]) -> bool:
+    """Whether problems of a class are of the wanted one or may be formulated as such."""
+    from optiframe.problems.minimize import Minimize
+    from optiframe.problems.problem import Problem
+    from optiframe.registry import registry
+
+    if issubclass(problem, wanted):
+        return True
+    if problem.formulated_as:
+        return _may_become(registry.registry().get("problem", problem.formulated_as), wanted)
+    return problem.formulate is not Problem.formulate and not issubclass(problem, Minimize)
 
 
 def _may_take(solver: Any, problem: Any) -> bool:

@@ -36,6 +36,7 @@ class LinearClassification(Problem[Array]):
     """
 
     name = "linear-classification"
+    formulated_as = "minimize"
     reference = "Ghosh et al., Eq. 1 and Sec. 6"
     better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = MappingProxyType(
         {"accuracy": "higher", "test_accuracy": "higher", "gap": "lower"}
