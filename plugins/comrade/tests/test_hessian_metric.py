@@ -18,6 +18,7 @@ from optiframe_comrade.parts.spectral import spectral_average
 from optiframe_comrade.protocol.coordinator import Coordinator
 from optiframe_comrade.protocol.sketch import refined_metric, sketched_metric, widest
 from optiframe_comrade.protocol.worker import WorkerConfig
+from optiframe_comrade.solvers.comrade import part_for
 
 import optiframe
 from optiframe import Budget, InvalidInput, Status
@@ -364,6 +365,30 @@ def test_a_run_at_its_floor_ends_by_itself_and_says_what_was_rejected() -> None:
     assert "no step makes the workers' objectives fall" in result.message
     (note,) = [one for one in result.findings if one.identifier == "federation.steps-rejected"]
     assert f"in {len(result.detail.rejected)} of {result.detail.rounds} rounds" in note.text
+
+
+@pytest.mark.parametrize(
+    ("grows", "length", "part"),
+    [
+        (0.5, 1.0, 1.0),
+        (1.0, 1.0, 1.0),
+        (1.25, 1.0, 0.8),
+        (1.25, 0.5, 0.8),
+        (1.9, 0.25, 1 / 1.9),
+        (5.0, 1.0, 0.5),
+    ],
+)
+def test_steps_lead_to_where_updates_vanish(grows: float, length: float, part: float) -> None:
+    metric = Metric(np.array([1.0, 3.0]), np.zeros((2, 0)), np.zeros(0), 1.0)
+    update = np.array([2.0, -1.0])
+    after = (1 - length * grows) * update  # an update `grows` times the way to where it vanishes
+    assert part_for(metric, update, length, after) == pytest.approx(part)
+
+
+def test_no_step_is_shorter_for_updates_that_turn_or_vanish() -> None:
+    metric = Metric(np.ones(2), np.zeros((2, 0)), np.zeros(0), 1.0)
+    assert part_for(metric, np.array([1.0, 0.0]), 1.0, np.array([0.0, 5.0])) == 1.0
+    assert part_for(metric, np.zeros(2), 1.0, np.ones(2)) == 1.0
 
 
 def test_a_start_that_cannot_be_bettered_is_the_answer() -> None:

@@ -14,6 +14,7 @@ from optiframe.registry.by_name import ByName
 from optiframe_comrade.messages import NEWTON_STEP
 from optiframe_comrade.parts.hessian_metric import HessianMetric
 from optiframe_comrade.parts.kinds import Filter
+from optiframe_comrade.parts.metric import AnyMetric
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies
 from optiframe_comrade.protocol.sketch import refined_metric
 from optiframe_comrade.solvers.distributed import NEWTON, Distributed
@@ -21,6 +22,7 @@ from optiframe_comrade.solvers.distributed import NEWTON, Distributed
 _REFINED = 5  # steps after which the metric is refined: Newton's method is near the floor by then
 _DOUBTED = 3  # steps after which the first that is rejected has the metric refined
 _DIRECTIONS = 2  # of scatter for each column of the first sketch
+_LEAST = 0.5  # of a step, however far steps seem to lead beyond the minimum
 _SHORTER = 3  # times a step is shortened to a quarter before the floor is reached
 _ROUNDING = 1e-15  # relative error of a mean of losses
 
@@ -68,16 +70,23 @@ def checked_steps(
     again at a quarter of its length, three times; then the floor is reached and the points end. Once a run
     the metric is refined, with the replies that are there: after five steps, or three and one that is
     rejected, or before the end.
+
+    Where shards are small their own minima are far off, and the average of their updates may change by more
+    than the point does. Whole steps then lead beyond the minimum, and multiply what lies have added before.
+    So where an update takes back a part of the one before, steps are shorter from then on, down to half.
     """
     replies, values = coordinator.ask_step(x)
     taken, refined = 0, coordinator.metric is None
+    part, before = 1.0, None  # of the update; the update before and the part of it that was taken
     while True:
         if taken == _REFINED and not refined:
-            refined = _refine(coordinator, x, replies)
+            refined, before = _refine(coordinator, x, replies), None
         update = coordinator.combine(replies)
-        length, ahead = step, x
+        if before is not None and coordinator.metric is not None:
+            part = min(part, part_for(coordinator.metric, *before, update.vector))
+        length, ahead = part, x
         for _ in range(1 + _SHORTER):
-            ahead = x - length * update.vector
+            ahead = x - length * step * update.vector
             next_replies, next_values = coordinator.ask_step(ahead)
             if accepted := _falls(replies.senders, values, next_replies.senders, next_values):
                 break
@@ -87,14 +96,26 @@ def checked_steps(
             length /= 4
         if not accepted:
             if not refined:
-                refined = _refine(coordinator, x, replies)
+                refined, before = _refine(coordinator, x, replies), None
                 continue
             if not taken:  # the start is the answer
                 yield x, update, replies
             return
-        x, taken = ahead, taken + 1
+        x, taken, before = ahead, taken + 1, (update.vector, length)
         yield x, update, replies
         replies, values = next_replies, next_values
+
+
+def part_for(metric: AnyMetric, before: Array, length: float, update: Array) -> float:
+    """The part of an update that leads to where updates vanish, from half to 1, by two of them.
+
+    If updates fall linearly along the way, it is `length` over the part of the update `before` by which
+    taking that much of it has shortened the next one. Lies can do no more than halve steps.
+    """
+    one, two = metric.updates(np.array([before, update]))
+    square = float(one @ one)
+    gone = square - float(one @ two)
+    return 1.0 if gone <= length * square else max(_LEAST, length * square / gone)
 
 
 def _refine(coordinator: Coordinator, x: Array, replies: Replies) -> bool:
