@@ -61,6 +61,9 @@ class Ranking(InNotebook):
         What settled how many comparisons are taken for outliers, in words; empty: not known.
     level
         Coverage of the intervals.
+    verdicts
+        Of a method that weighs workers: what it found of the votes of each, in a few words, empty for who is
+        reliable, shape (workers,). None: it counts all alike.
     """
 
     items: Ids
@@ -75,6 +78,7 @@ class Ranking(InNotebook):
     backend: str | None = None
     why: str = ""
     level: float = 0.9
+    verdicts: NDArray[np.object_] | None = None
 
     def __repr__(self) -> str:
         flagged = "" if self.outliers is None else f", {len(self.flagged)} comparisons taken for outliers"

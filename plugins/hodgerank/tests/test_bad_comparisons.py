@@ -163,12 +163,12 @@ def test_a_disconnected_graph_is_ranked_by_component_and_says_so() -> None:
         (
             table(label=["a", "b", "c"]),
             "note",
-            "left wins every comparison: the columns are sorted by outcome",
+            "the winner comes first in every comparison",
         ),
         (
             table(label=["b", "c", "a"]),
             "note",
-            "right wins every comparison: the columns are sorted by outcome",
+            "the winner comes second in every comparison",
         ),
         (
             without_label(margin=[2, 2, 2]),

@@ -205,9 +205,11 @@ def test_workers_who_reverse_votes_are_named_and_their_votes_help() -> None:
     assert np.abs(plain.scores - truth).max() > 0.7
     found = next(each for each in result.findings if each.identifier == "ranking.unreliable-worker")
     assert found.about == tuple(range(9))
-    assert found.text.startswith(
-        "9 workers vote against the ranking; their votes are counted the other way round"
-    )
+    assert found.text.startswith("9 workers vote against the ranking, and their votes count in reverse: 0, 1")
+    assert answer.verdicts.tolist() == ["votes against the ranking"] * 9 + [""] * 21
+    assert not any(each.identifier == "ranking.contradicting-worker" for each in result.findings)  # not twice
+    remarks = result.to_tables()["workers"]["remark"]
+    assert remarks.tolist() == answer.verdicts.tolist()
     shown = result.to_tables()["reliability"]
     assert shown["unreliable"][:9].all()
     assert not shown["unreliable"][9:].any()

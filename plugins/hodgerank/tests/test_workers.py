@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -48,8 +49,55 @@ def test_who_clicks_left_and_who_reverses_are_named_and_nobody_else() -> None:
     assert set(found) == {("w12", "w13"), ("w14",)}
     assert "chose the same side" in found["w12", "w13"]
     assert found["w12", "w13"].startswith("2 workers")
-    assert found["w12", "w13"].endswith("w12, w13")
+    assert ": w12, w13 (test at 5%" in found["w12", "w13"]
     assert "worker w14 contradicts the ranking in more than half" in found[("w14",)]
+    assert "ranking.crowd-bt counts votes by the reliability" in found[("w14",)]
+
+
+def test_a_method_that_weighs_workers_names_each_of_them_for_one_thing() -> None:
+    rows = crowd(0, honest=20, clicks=2, reverses=2)
+    result = optiframe.solve(PairwiseRanking(comparisons=rows), "ranking.crowd-bt")
+    about = {(each.identifier, each.about): each.text for each in result.findings if each.level == "warning"}
+    assert set(about) == {
+        ("ranking.unreliable-worker", ("w22", "w23")),
+        ("ranking.unreliable-worker", ("w20", "w21")),
+        ("ranking.same-side-worker", ("w20", "w21")),
+    }
+    habit = about["ranking.same-side-worker", ("w20", "w21")]
+    assert habit.endswith("all of them are already named as unreliable")
+    remarks = result.to_tables()["workers"]["remark"].tolist()
+    assert remarks[20:22] == ["unreliable, clicks left"] * 2
+    assert remarks[22:] == ["votes against the ranking"] * 2
+    assert not any(remarks[:20])
+
+
+def test_whom_only_the_test_finds_is_still_named() -> None:
+    rows = crowd(0, reverses=1)
+    problem = PairwiseRanking(comparisons=rows)
+    answer = optiframe.solve(problem, "ranking.crowd-bt").solution
+    unaware = replace(answer, verdicts=np.full(len(problem.comparisons.worker_ids), "", dtype=object))
+    assert {each.about for each in suspicious(problem.comparisons, answer)} == set()
+    found = list(suspicious(problem.comparisons, unaware))
+    assert [each.about for each in found] == [("w12",)]
+    assert "crowd-bt" not in found[0].text
+
+
+def test_who_may_only_guess_is_not_accused_of_voting_against() -> None:
+    # Of six votes, four against the ranking: surely not reliable, and perhaps no more than a guesser.
+    rows = crowd(1, honest=30, reverses=3)
+    known = optiframe.solve(PairwiseRanking(comparisons=rows), "ranking.crowd-bt").detail
+    chance = known.belief[:, :5].sum(axis=1)  # of a share of at most 0.4
+    assert known.against.sum() == 3
+    doubtful = replace(
+        known,
+        belief=np.vstack([known.belief, np.full(11, 1 / 7) * (np.arange(11) < 7)]),
+        worker=np.append(known.worker, "w99"),
+        votes=np.append(known.votes, 6),
+    )
+    assert chance[known.against].min() > 0.8
+    assert doubtful.flagged[-1]
+    assert not doubtful.against[-1]
+    assert doubtful.verdicts[-1] == "unreliable"
 
 
 def test_the_findings_and_the_table_of_an_answer_say_so() -> None:

@@ -16,6 +16,7 @@ from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.graph.laplacian import DENSE
 from optiframe_hodgerank.problem import PairwiseRanking
+from optiframe_hodgerank.votes import score_prior
 from optiframe_hodgerank.votes.covariates import CovariateVotes, confounded, covariate_votes
 from optiframe_hodgerank.votes.crowd import PRECISION, CrowdLikelihood, CrowdPoint, climb
 from optiframe_hodgerank.votes.crowd_covariates import CovariateCrowd
@@ -25,7 +26,6 @@ from optiframe_hodgerank.votes.evidence import most_predictive
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, without_workers
 from optiframe_hodgerank.votes.reading import worker_votes
 from optiframe_hodgerank.votes.reliability import Crowd, beliefs
-from optiframe_hodgerank.votes.score_prior import chosen, nearly
 from optiframe_hodgerank.votes.tally import Tally, tally
 from optiframe_hodgerank.votes.tie_models import VoteModel
 from optiframe_hodgerank.votes.workers import WorkerVotes
@@ -82,6 +82,8 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     **Intervals** take the larger of two errors: by Louis' information, and by leaving out each of 20 groups
     of workers (or each of fewer workers, with one factor for all items), which also sees that one worker's
     votes hang together. To either comes what is not known of the distribution of eta.
+    Without workers and up to 200 items, intervals allow for a spread of the scores that is not known: the
+    prior is chosen from the votes, and of few votes it may be too narrow.
 
     **Covariates** z of the comparisons, left minus right, add their effects b to the difference of scores, in
     the votes of reliable workers; who votes the other way round does so there, too. Effects have normal
@@ -137,7 +139,9 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         rows = None if table.covariates is None else covariate_votes(table)
         if by_worker is not None:
             why = f"normal scores of variance {1 / PRECISION:g}"
-            first = nearly(decided, None if rows is None else rows._replace(tied=np.zeros_like(rows.tied)))
+            first = score_prior.nearly(
+                decided, None if rows is None else rows._replace(tied=np.zeros_like(rows.tied))
+            )
             if rows is not None:
                 likelihood: CrowdLikelihood = CovariateCrowd.of(table, decided, by_worker, rows)
                 likelihood = replace(likelihood, evidence=self.evidence or 1.0)
@@ -146,7 +150,7 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
                 likelihood = CrowdLikelihood(decided, by_worker, evidence=evidence)
             points = climb(likelihood.start(np.append(first.centred(), first.effects)))
         else:
-            prior = chosen(decided, run.rng)
+            prior = score_prior.chosen(decided, run.rng)
             why = prior.why
             points = without_workers(Likelihood(decided, "half", prior.pseudo_ties, prior.precision))
         for point, residual in points:
@@ -175,14 +179,17 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         scores: Array = graph.centred(theta[: graph.items])
         if graph.items <= DENSE:
             if errors is None:
-                errors = standard_errors(point) if isinstance(point, CrowdPoint) else point.errors()
+                of_crowd = isinstance(point, CrowdPoint)
+                errors = standard_errors(point) if of_crowd else score_prior.errors(point)
             half = NORMAL_90 * errors[: graph.items]
             ends = (scores - half, scores + half)
+        verdicts = crowd.verdicts if len(crowd.worker) else None
         if crowd.effects is None:
             strength = crowd.model.surprise(graph.margin, graph.differences(scores))
-            return problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
+            answer = problem.ranking(scores, strength=strength, scale="log-odds", intervals=ends)
+            return replace(answer, verdicts=verdicts)
         answer = problem.ranking(scores, scale="log-odds", intervals=ends)
-        return replace(answer, strength=crowd.effects.surprise(table, scores))
+        return replace(answer, strength=crowd.effects.surprise(table, scores), verdicts=verdicts)
 
     def standard_errors(self, problem: PairwiseRanking, solution: Ranking) -> Array:
         """Of the scores, shape (items,): those that the intervals of the answer were made with."""

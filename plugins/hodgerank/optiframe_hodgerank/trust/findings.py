@@ -140,11 +140,10 @@ def constant(comparisons: Comparisons) -> Iterator[Finding]:
             identifier="ranking.constant-margins",
         )
     else:
-        side = "left" if first > 0 else "right"
+        side = "first" if first > 0 else "second"
         yield Finding(
             "note",
-            f"{side} wins every comparison: the columns are sorted by outcome, and position bias cannot be "
-            "seen",
+            f"the winner comes {side} in every comparison, so position bias cannot be checked",
             identifier="ranking.columns-by-outcome",
         )
 

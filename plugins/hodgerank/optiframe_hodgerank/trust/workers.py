@@ -11,7 +11,7 @@ from scipy.special import bdtrc
 
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.tables.ids import listed
+from optiframe.tables.ids import Ids, listed
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.kernels.votes import sides_p
@@ -46,6 +46,8 @@ class WorkerCounts:
         left as often as the others do where the left item has the higher, the lower and the same score.
     adversary_p
         How likely so many contradictions are for a worker who contradicts every second time.
+    verdicts
+        What the method itself found of each; None: it counts all alike.
     """
 
     comparisons: Counts
@@ -56,6 +58,7 @@ class WorkerCounts:
     outliers: Counts | None
     position_p: Array
     adversary_p: Array
+    verdicts: NDArray[np.object_] | None = None
 
     @property
     def left_share(self) -> Array:
@@ -74,14 +77,23 @@ class WorkerCounts:
         return np.asarray(one_side & holm(self.position_p))
 
     @property
+    def distrusted(self) -> NDArray[np.bool_]:
+        """Of whom the method itself says that they are unreliable."""
+        return np.zeros(len(self.decided), bool) if self.verdicts is None else self.verdicts != ""
+
+    @property
     def adversaries(self) -> NDArray[np.bool_]:
-        """Who contradicts the ranking more often than not, and not by chance."""
-        return holm(self.adversary_p)
+        """Who contradicts the ranking more often than not, not by chance, and unnoticed by the method."""
+        return np.asarray(holm(self.adversary_p) & ~self.distrusted)
 
     @property
     def remarks(self) -> NDArray[np.object_]:
         """What is to be said of each worker, in a few words; empty for most."""
-        said = np.full(len(self.comparisons), "", dtype=object)
+        said = (
+            np.full(len(self.comparisons), "", dtype=object)
+            if self.verdicts is None
+            else self.verdicts.copy()
+        )
         said[self.adversaries] = "contradicts the ranking"
         mostly_left = 2 * self.left > self.decided
         for side, there in (("left", mostly_left), ("right", ~mostly_left)):
@@ -137,6 +149,7 @@ def count_workers(comparisons: Comparisons, solution: Ranking) -> WorkerCounts |
         outliers=outliers,
         position_p=_position_p(cells, lefts),
         adversary_p=_at_least(contradictions, judged),
+        verdicts=solution.verdicts,
     )
 
 
@@ -166,35 +179,57 @@ def holm(p: Array, level: float = LEVEL) -> NDArray[np.bool_]:
 
 
 def suspicious(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
-    """Workers who click on one side, and workers who contradict the ranking, by name."""
+    """Workers who click on one side, and workers who contradict the ranking, by name.
+
+    A method that weighs workers names those it found unreliable itself: of these only the habit is added.
+    """
     counts = count_workers(comparisons, solution)
     if counts is None:
         return
-    for which, one, many, identifier in (
-        (
-            counts.adversaries,
-            "contradicts the ranking in more than half of its comparisons",
-            "contradict the ranking in more than half of their comparisons",
-            "ranking.contradicting-worker",
-        ),
-        (
-            counts.clickers,
-            "chose the same side nearly always, whatever was shown there",
-            "chose the same side nearly always, whatever was shown there",
-            "ranking.same-side-worker",
-        ),
-    ):
-        names = comparisons.worker_ids[which]
-        if len(names):
-            some = f"worker {names[0]} {one}" if len(names) == 1 else f"{len(names)} workers {many}"
-            who = "" if len(names) == 1 else f": {listed(names)}"
-            yield Finding(
-                "warning",
-                f"{some}, and not by chance (at 5%, corrected for the number of workers; see the table "
-                f"workers){who}",
-                tuple(names.tolist()),
-                identifier=identifier,
-            )
+    weigh = (
+        ""
+        if counts.verdicts is not None or comparisons.graded
+        else ("; ranking.crowd-bt counts votes by the reliability of their workers")
+    )
+    yield from _named(
+        comparisons.worker_ids[counts.adversaries],
+        "contradict{s} the ranking in more than half of {their} comparisons",
+        weigh,
+        identifier="ranking.contradicting-worker",
+    )
+    yield from _named(
+        comparisons.worker_ids[counts.clickers],
+        "nearly always chose the same side, whatever was shown there",
+        _known_already(counts),
+        identifier="ranking.same-side-worker",
+    )
+
+
+def _named(names: Ids, does: str, more: str, *, identifier: str) -> Iterator[Finding]:
+    """A warning that names these workers; none without any."""
+    if not len(names):
+        return
+    if len(names) == 1:
+        who = f"worker {names[0]} {does.format(s='s', their='its')}"
+    else:
+        who = f"{len(names)} workers {does.format(s='', their='their')}: {listed(names)}"
+    test = "test at 5%, corrected for the number of workers; see the table workers"
+    yield Finding("warning", f"{who} ({test}){more}", tuple(names.tolist()), identifier=identifier)
+
+
+def _known_already(counts: WorkerCounts) -> str:
+    """How many of those who click on one side are unreliable anyway, in words."""
+    clickers = counts.clickers
+    if counts.verdicts is None or not clickers.any():
+        return ""
+    known = int((clickers & counts.distrusted).sum())
+    if known == 0:
+        return ""
+    if known == clickers.sum():
+        return (
+            "; already named as unreliable" if known == 1 else "; all of them are already named as unreliable"
+        )
+    return f"; {known} of them {'is' if known == 1 else 'are'} already named as unreliable"
 
 
 def _shares(part: Counts, whole: Counts) -> Array:

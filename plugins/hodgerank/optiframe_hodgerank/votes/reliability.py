@@ -26,7 +26,8 @@ from optiframe_hodgerank.votes.workers import USUAL, WorkerVotes
 
 _POOR = 0.6
 """A worker who votes by the scores with at most this chance is unreliable: little better than guessing."""
-_WRONG = 0.4  # with at most this chance the worker votes against them
+_WRONG = 0.4
+"""A worker who votes by the scores with at most this chance votes against them."""
 _DOUBT = 0.2  # chance of being innocent above which nobody is flagged, as usual for local rates (Efron 2007)
 _FEWEST = 3  # workers that it takes to check one against others
 
@@ -104,7 +105,15 @@ class Crowd:
         as the mean of these chances is at most `fdr` and their own at most 0.2: many who are surely bad do
         not make others suspects. Nobody, of fewer than three workers.
         """
-        innocent = self.belief[:, SHARES > _POOR + 0.05].sum(axis=1)
+        return self._surely_at_most(_POOR)
+
+    @cached_property
+    def against(self) -> NDArray[np.bool_]:
+        """Who of these votes against the scores: a share of at most 0.4, by the same rule."""
+        return self.flagged & self._surely_at_most(_WRONG)
+
+    def _surely_at_most(self, share: float) -> NDArray[np.bool_]:
+        innocent = self.belief[:, share + 0.05 < SHARES].sum(axis=1)
         order = np.argsort(innocent, kind="stable")
         mean = np.cumsum(innocent[order]) / np.arange(1, len(order) + 1)
         flagged = np.zeros(len(order), dtype=bool)
@@ -116,6 +125,13 @@ class Crowd:
     def unreliable(self) -> Ids:
         """Ids of those flagged."""
         return self.worker[self.flagged]
+
+    @property
+    def verdicts(self) -> NDArray[np.object_]:
+        """What is to be said of each worker's votes, in a few words, shape (workers,); empty for most."""
+        said = np.full(len(self.worker), "", dtype=object)
+        said[self.flagged], said[self.against] = "unreliable", "votes against the ranking"
+        return said
 
     def tables(self) -> dict[str, Columns]:
         """`reliability`: worker, votes, reliability, chance_unreliable and unreliable, the worst first.
@@ -149,24 +165,19 @@ class Crowd:
                 "off, set evidence = 1",
                 identifier="ranking.dependent-votes",
             )
-        against = self.flagged & (self.reliability <= _WRONG)
-        for which, one, many, what in (
-            (against, "votes against the ranking", "vote against the ranking", "counted the other way round"),
-            (
-                self.flagged & ~against,
-                "votes little better than by guessing",
-                "vote little better than by guessing",
-                "hardly counted",
-            ),
+        for which, does, counted in (
+            (self.against, "against the ranking", "count in reverse"),
+            (self.flagged & ~self.against, "little better than by guessing, if not against", "hardly count"),
         ):
             ids = self.worker[which]
             if len(ids):
                 single = len(ids) == 1
-                who = f"worker {ids[0]} {one}" if single else f"{len(ids)} workers {many}"
+                who = f"worker {ids[0]} votes {does}" if single else f"{len(ids)} workers vote {does}"
                 yield Finding(
                     "warning",
-                    f"{who}; {'the' if single else 'their'} votes are {what} (false discovery rate "
-                    f"{100 * self.fdr:g}%, table reliability){'' if single else ': ' + listed(ids)}",
+                    f"{who}, and {'the' if single else 'their'} votes {counted}"
+                    f"{'' if single else f': {listed(ids)}'} (false discovery rate {100 * self.fdr:g}%; see "
+                    "the table reliability)",
                     tuple(ids.tolist()),
                     identifier="ranking.unreliable-worker",
                 )
