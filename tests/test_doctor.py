@@ -100,7 +100,7 @@ def test_a_library_that_breaks_is_shown_with_its_own_error(site: Path) -> None:
     assert shown.returncode == 1, shown.stderr
     at = lines.index("fake.outdated  broken  AttributeError: module numpy has no attribute float")
     assert lines[at + 1] == "    needs fake-outdated, which works for no name here"
-    assert "fake.crashing  broken  the process died with exit code 3" in lines
+    assert "fake.crashing  broken  the process ended with exit code 3 before it was done" in lines
     assert "fake.leaving  broken  SystemExit: 4" in lines
     assert "fake.hollow  broken  ModuleNotFoundError: No module named 'nowhere_to_be_found'" in lines
     assert "fake.fragile  broken  TypeError: not with this version of that" in lines

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,14 @@ from itertools import groupby
 from textwrap import shorten
 from typing import Any, Literal
 
+from optiframe.comparison.processes.watched import WatchedChild, private_channel
 from optiframe.errors import MissingPackage, distribution, distribution_of, is_installed, module_of, remedy
 from optiframe.registry.contracts import import_class
 from optiframe.registry.plugins import Entry
 from optiframe.registry.registry import BY_CODE
 
 SECONDS = 120.0
-"""How long one child may take: the slowest import seen, with a cold disk, took some 20 s."""
+"""How long one name may take: the slowest import seen, with a cold disk, took some 20 s."""
 
 
 @dataclass(frozen=True)
@@ -72,25 +72,14 @@ def _run(requires: tuple[str, ...], members: Sequence[Entry]) -> list[tuple[str,
     paths = [None if entry.distribution == BY_CODE else entry.path for entry in members]
     ended: list[tuple[str, str]] = []
     while len(ended) < len(paths):
-        task = {"path": sys.path, "requires": requires, "classes": paths[len(ended) :]}
-        child = subprocess.Popen(
-            [sys.executable, "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
+        child = WatchedChild(__name__, {"requires": requires, "classes": paths[len(ended) :]})
         try:
-            said, _ = child.communicate(json.dumps(task), timeout=SECONDS)
-            why = f"the process died with exit code {child.returncode}"
-        except subprocess.TimeoutExpired:
+            while len(ended) < len(paths) and (said := child.next(SECONDS)) is not None:
+                ended.append((said["state"], said["said"]))
+            if len(ended) < len(paths):
+                ended.append(("broken", child.why_gone(SECONDS).partition("; it ")[0]))
+        finally:
             child.kill()
-            said, _ = child.communicate()
-            why = f"took more than {SECONDS:g} s"
-        ended += [(line["state"], line["said"]) for line in map(json.loads, said.splitlines())]
-        if len(ended) < len(paths):
-            ended.append(("broken", why))
     return ended
 
 
@@ -120,18 +109,10 @@ def _words(error: BaseException) -> str:
 
 
 def main() -> None:
-    """The child: reads a task, writes one line for each class as its trial ends."""
-    task = json.loads(sys.stdin.read())
-    sys.path[:] = task["path"]
-    # Libraries print; what they say must not get between the lines.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    """The child: reads a task, says for each class how its trial ended."""
+    say = private_channel()  # libraries print
+    task = json.load(sys.stdin)
     for path in task["classes"]:
         state, said = _trial(task["requires"], path)
-        print(json.dumps({"state": state, "said": said}), file=answers, flush=True)
-    answers.flush()
+        say(state=state, said=said)
     os._exit(0)  # what libraries do at exit is not asked
-
-
-if __name__ == "__main__":
-    main()
