@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy  # its parts are loaded when they are used: scipy.stats takes half a second
 
 # Each tail of a 95% interval then rests on 50 resamples, and thousands of samples take seconds.
 _RESAMPLES = 2000
@@ -101,7 +101,7 @@ def _ends(samples: np.ndarray[Any, Any], level: float, seed: int) -> tuple[list[
     scaled = np.where(
         finite, (np.where(finite, samples, first) - first) / span, np.copysign(_BEYOND, samples)
     )
-    interval = stats.bootstrap(
+    interval = scipy.stats.bootstrap(
         (scaled,),
         np.median,
         axis=-1,

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
+import scipy  # its parts are loaded when they are used: scipy.stats takes half a second
 
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.loss_table import Table, directions, loss_table, medians
@@ -176,9 +176,9 @@ def overall(records: Records, measure: str, level: float = 0.05) -> Overall:
     if count == 0:
         text = f"no problem was taken by all {number} solvers; see the pairs"
         return Overall(number, count, math.nan, False, text)
-    ranks = np.array([stats.rankdata([found[s] for s in solvers]) for found in blocks])
+    ranks = np.array([scipy.stats.rankdata([found[s] for s in solvers]) for found in blocks])
     equal = bool(np.all(ranks == ranks[:, :1]))
-    p = 1.0 if equal else float(stats.friedmanchisquare(*ranks.T).pvalue)
+    p = 1.0 if equal else float(scipy.stats.friedmanchisquare(*ranks.T).pvalue)
     what = f"{count} problem{'s' * (count != 1)}"
     told = p <= level
     if told:
@@ -242,7 +242,7 @@ def _middle(differences: _Array) -> float:
 
 
 def _signed_rank_sum(differences: _Array) -> float:
-    return float(np.sum(np.sign(differences) * stats.rankdata(np.abs(differences))))
+    return float(np.sum(np.sign(differences) * scipy.stats.rankdata(np.abs(differences))))
 
 
 def _wilcoxon(differences: _Array) -> float:
@@ -250,16 +250,16 @@ def _wilcoxon(differences: _Array) -> float:
     if len(kept) < 2:
         return 1.0  # nothing differs, or once: either sign is as likely
     # Their signed ranks stand for the differences: the same test, without infinities.
-    return _signed_ranks_p(tuple(np.sort(np.sign(kept) * stats.rankdata(np.abs(kept))).tolist()))
+    return _signed_ranks_p(tuple(np.sort(np.sign(kept) * scipy.stats.rankdata(np.abs(kept))).tolist()))
 
 
 @lru_cache(maxsize=4096)  # a few hundred pairs, by a few measures
 def _signed_ranks_p(signed: tuple[float, ...]) -> float:
     ranks = np.array(signed)
     if len(np.unique(np.abs(ranks))) == len(ranks) or len(ranks) > _EXACT:
-        return float(stats.wilcoxon(ranks).pvalue)
+        return float(scipy.stats.wilcoxon(ranks).pvalue)
     # SciPy goes through all signs here too, but ranks anew each time, which takes a second.
-    exact = stats.permutation_test(
+    exact = scipy.stats.permutation_test(
         (ranks,), np.sum, permutation_type="samples", vectorized=True, n_resamples=np.inf
     )
     return float(exact.pvalue)
@@ -293,7 +293,7 @@ def _needed(pairs: int, level: float) -> int:
 
 def _same_order(problems: int, solvers: int) -> float:
     """Friedman's p where every problem puts the solvers in the same order, without ties."""
-    return float(stats.chi2.sf(problems * (solvers - 1), solvers - 1))
+    return float(scipy.stats.chi2.sf(problems * (solvers - 1), solvers - 1))
 
 
 def _p(p: float) -> str:
