@@ -61,6 +61,8 @@ def cluster():
 def misbehaving(fresh_registry):
     sys.modules.pop("misbehaving", None)  # imported anew, since the registry is, too
     import_user_module(MODULE)
+    yield
+    sys.modules.pop("misbehaving", None)  # whoever imports it next registers its solvers again
 
 
 def plan_on(cluster, folder: Path, *, seeds: int, seconds: float):
