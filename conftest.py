@@ -20,7 +20,7 @@ from hypothesis import settings
 from optiframe.registry import registry, versions
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext
 
 # Deterministic, and not judged by the clock of a busy machine. `make thorough` takes the second profile.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=25, database=None)
@@ -82,6 +82,14 @@ def browser() -> Iterator[Browser]:
         _lacking(f"pages can only be looked at in a browser: install one of {', '.join(names)}")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        opens = started.new_context
+
+        def patient(**options: Any) -> BrowserContext:
+            context = opens(**options)
+            context.set_default_timeout(300_000)  # half a minute is too short for a busy machine
+            return context
+
+        started.new_context = patient  # type: ignore[method-assign]
         yield started
         started.close()
 
