@@ -46,7 +46,8 @@ sys.path[:0] = ["", *filter(None, environment.get("PYTHONPATH", "").split(os.pat
 sys.argv[:] = argv
 main = sys.modules["__main__"] = types.ModuleType("__main__")
 """
-_COMMAND = "import optiframe.cli; optiframe.cli.main()"
+# The installed command has its own folder in the path, and not the one it is called in.
+_COMMAND = "del sys.path[0]; import optiframe.cli; optiframe.cli.main()"
 _BLOCKS = """
 warnings.simplefilter("error")
 while (text := blocks.recv()) is not None:

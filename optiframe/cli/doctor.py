@@ -16,7 +16,7 @@ from optiframe.printable import printable
 from optiframe.registry.contracts import GROUP, KINDS
 from optiframe.registry.plugins import Entry, Plugin
 from optiframe.registry.registry import blocked, registry
-from optiframe.registry.user_modules import import_user_module
+from optiframe.registry.user_modules import absolute, import_user_module
 
 _COLOURS = {
     "loaded": "green",
@@ -50,7 +50,7 @@ def command(ctx: click.Context, quick: bool) -> None:
     it. A single name whose library works for others is printed, and is the library's
     fault alone.
     """
-    modules: tuple[str, ...] = tuple(ctx.obj or ())
+    modules = absolute(ctx.obj or ())
     block_what_crashes(modules, classes=not quick)
     broken = [(module, why) for module in modules if (why := _import(module))]
     names = registry()

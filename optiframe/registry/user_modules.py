@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +27,7 @@ def import_user_module(module: str) -> None:
     path = Path(module)
     try:
         if path.suffix == ".py":
-            sys.path.insert(0, str(path.parent))
+            sys.path.insert(0, str(path.parent.absolute()))
             import_module(path.stem)
         else:
             import_module(module)
@@ -42,6 +42,11 @@ def import_user_module(module: str) -> None:
         raise _failed(module, error) from error
     except Exception as error:  # the user's own code: what it raised, and where it came from
         raise _failed(module, error) from error
+
+
+def absolute(modules: Iterable[str]) -> list[str]:
+    """The same files by their whole paths: a child process finds no other ones."""
+    return [str(Path(module).absolute()) if module.endswith(".py") else module for module in modules]
 
 
 def imported_function(text: str) -> Callable[..., Any]:

@@ -33,6 +33,7 @@ from optiframe.comparison.records import Direction
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Keys
 from optiframe.files.toml_writer import as_toml
+from optiframe.registry.user_modules import absolute
 from optiframe.solving.budget import Budget
 
 
@@ -75,7 +76,7 @@ def read_plan(
     overrides = list(overrides)
     document = CompareFile.read(path, overrides)
     named = [document.table.get(kind) for kind in ("problem", "solver")]
-    modules = care.bring(_absolute(modules), names_in(named))
+    modules = care.bring(absolute(modules), names_in(named))
     text = as_toml(document.table) if overrides else document.text
     stem = "comparison" if document.path is None else document.path.stem
     return _plan(document, {}, modules, text, Path("results") / stem, care=care)
@@ -138,7 +139,7 @@ def make_plan(
     given = {"problem": problems, "solver": solvers}
     entries = {kind: entries_in_python(kind, each) for kind, each in given.items()}
     named = [entry.given for each in entries.values() for entry in each]
-    modules = import_survivors(_absolute(modules), names_in(named))
+    modules = import_survivors(absolute(modules), names_in(named))
     table = {key: value for key, value in table.items() if value is not None and value != {}}
     base = (Path() if folder is None else Path(folder)).absolute()
     document = CompareFile(None, "", table, frozenset(), base)
@@ -259,8 +260,3 @@ def _keyed(
         )
         for problem, solver, seed in cells
     )
-
-
-def _absolute(modules: Iterable[str]) -> list[str]:
-    """Files to import by their whole paths: a cell's process may be started elsewhere."""
-    return [str(Path(module).absolute()) if module.endswith(".py") else module for module in modules]

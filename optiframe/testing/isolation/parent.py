@@ -13,6 +13,7 @@ from typing import Any
 from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes.watched import WatchedChild
 from optiframe.errors import InvalidInput
+from optiframe.registry.user_modules import absolute
 from optiframe.testing.parts.checks import every_check
 from optiframe.testing.solvers.checks import Check, Outcome, words
 
@@ -77,7 +78,7 @@ def check_isolated(
         "parameters": list(parameters),
         "problems": list(problems),
         "datasets": list(datasets),
-        "modules": list(modules),
+        "modules": absolute(modules),
         "tolerance": tolerance,
         "memory": memory,
         "shape": None if shape is None else list(shape),
