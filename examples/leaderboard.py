@@ -1,9 +1,9 @@
-"""A leaderboard from an Arena file: ranks that are sure, ratings with intervals, and bad judges found out.
+"""A leaderboard from an Arena file: possible ranks, ratings with intervals, and unreliable judges.
 
 python examples/leaderboard.py
 
-The file is generated: 12 models of known strengths, 8,000 battles, 200 judges. Of these 20 vote against what
-they think, and 20 click at random. Battles and pictures are written to results/leaderboard.
+The file is generated: 12 models of known strength, 8,000 battles, 200 judges. Of the judges, 20 reverse every
+vote and 20 click at random. Battles and pictures are written to results/leaderboard.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def main() -> None:
     problem = optiframe.problem("pairwise-ranking", comparisons=FOLDER / "battles.csv", format="arena")
     result = optiframe.solve(problem)  # ranking.crowd-bt, which learns how reliable each judge is
     board = leaderboard(result, scale="elo", level=0.9)
-    print(f"{problem.rows:,} battles of {MODELS} models: Elo ratings with 90% intervals, and the true ones\n")
-    print("rank   may be  model      rating      interval   true  votes  group")
+    print(f"{problem.rows:,} battles of {MODELS} models: Elo ratings, 90% intervals and the true ratings\n")
+    print("rank possible  model      rating      interval   true  votes  group")
     inside = 0
     for at, model in enumerate(board["item"]):
         low, high, true = board["low"][at], board["high"][at], 1000 + 400 / np.log(10) * strength[model]
@@ -41,8 +41,9 @@ def main() -> None:
             f"{board['rank'][at]:4} {ranks:>8}  {model:10} {board['score'][at]:6.0f} {ends:>13} {true:6.0f} "
             f"{board['votes'][at]:6}  {board['group'][at]}"
         )
-    print("\nModels that share a letter cannot be told apart, all pairs at once.")
-    print(f"{inside} of {MODELS} intervals hold the true rating.\n")
+    print("\n`possible`: ranks that the votes leave open, with 90% confidence for all models together.")
+    print("`group`: models that share a letter are not distinguishable by these votes.")
+    print(f"{inside} of {MODELS} intervals contain the true rating (11 expected).\n")
 
     first, last = board["item"][0], board["item"][-1]
     chances = win_probabilities(result)
@@ -54,7 +55,9 @@ def main() -> None:
     found = set(result.detail.unreliable)
     bad = {f"judge {judge}" for judge in range(2 * BAD)}
     right, wrong = len(found & bad), len(found - bad)
-    print(f"Called unreliable: {right} of {len(bad)} bad judges, {wrong} of {JUDGES - len(bad)} others")
+    print(
+        f"Flagged as unreliable: {right} of {len(bad)} bad judges, {wrong} of {JUDGES - len(bad)} honest ones"
+    )
 
     try:
         plot_leaderboard(result, scale="elo").savefig(FOLDER / "board.png")
@@ -74,7 +77,7 @@ def write_battles(path: Path) -> dict[str, float]:
     b = (a + rng.integers(1, MODELS, size=BATTLES)) % MODELS
     judge = rng.integers(JUDGES, size=BATTLES)
     gap = strength[a] - strength[b]
-    gap[judge < BAD] *= -1  # they vote against what they think
+    gap[judge < BAD] *= -1  # they reverse every vote
     gap[(judge >= BAD) & (judge < 2 * BAD)] = 0.0  # they click at random
     odds = np.array([np.exp(gap / 2), np.exp(-gap / 2), np.full(BATTLES, TIE / 2), np.full(BATTLES, TIE / 2)])
     outcome = (rng.random(BATTLES) > np.cumsum(odds / odds.sum(axis=0), axis=0)).sum(axis=0)

@@ -81,6 +81,10 @@ BAD = {
         without_label(),
         r"no column 'label' \(who won.*and no 'margin' \(by how much",
     ),
+    "the winner under another name": (
+        {**without_label(), "winner": ["a", "b", "c"]},
+        r"mapped with `columns`, such as columns = \{ label = \"winner\" \}",
+    ),
     "no rows": ({"left": [], "right": [], "label": []}, "no rows"),
     "empty id": (table(left=["a", None, "c"]), "row 1: left is empty"),
     "id that is a list": (table(left=["a", ["b"], "c"], label=["a", "c", "c"]), "must be hashable"),

@@ -244,6 +244,11 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"format": "matrix"},
         "the column 'index' has a name twice",
     ),
+    "an array": (
+        np.eye(3),
+        {"format": "matrix"},
+        "give a data frame, a mapping of columns or a file, not ndarray",
+    ),
     "one item": ({"item": ["a"], "a": [0]}, {"format": "matrix"}, "there are 2 columns"),
     "fewer wins than none": (WINS.replace(4, -4), {}, "row 1: the wins of b over c are -4; .* at least 0"),
     "wins in words": (WINS.astype(object).replace(4, "four"), {}, "the wins of b over c are four"),

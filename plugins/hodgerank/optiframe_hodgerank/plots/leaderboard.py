@@ -75,7 +75,7 @@ def plot_leaderboard(
     spans = _groups(known, answer, level, best)
     columns = _packed(spans)
     wide = 3.6 + 0.07 * max(len(name) for name in _names(answer.items[best]))
-    beside = max(0.9, _COLUMN * max(columns) + 0.25) if columns else 0.0
+    beside = max(1.1, _COLUMN * max(columns) + 0.25) if columns else 0.0
     figure = empty_figure(wide + beside, 1.3 + _ROW * len(best))
     if columns:
         axes, right = figure.subplots(1, 2, sharey=True, width_ratios=[wide - 0.5, beside])
@@ -214,4 +214,4 @@ def _draw_groups(axes: Axes, spans: list[Codes], columns: list[int]) -> None:
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0, labelleft=False)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("joined: not\ntold apart", fontsize=7)
+    axes.set_xlabel("one line: not\ndistinguishable", fontsize=7)

@@ -91,6 +91,8 @@ def _no_matrix(value: Any, heads: Sequence[str], title: str) -> str:
         "format = 'matrix' needs a first column with the items' names and a further column for each of them, "
         "called by the same name"
     )
+    if not heads:
+        return f"{what}; give a data frame, a mapping of columns or a file, not {type(value).__name__}"
     if len(heads) < _FEWEST:
         return f"{what}; there are {len(heads)} columns"
     names = read_table(value, (heads[0],), title=title)[heads[0]]

@@ -19,8 +19,8 @@ from optiframe.records.fields import Array
 from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import empty_labels, read_preferences, spelled_twice
-from optiframe.tables.read import Table, encode, missing
-from optiframe.tables.unused_columns import unused_columns
+from optiframe.tables.read import Table, encode, headings, missing
+from optiframe.tables.unused_columns import likely, unused_columns
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.read.covariates import read_covariates, read_names, refuse_constant
 from optiframe_hodgerank.read.formats import Format, open_table
@@ -82,7 +82,7 @@ def comparisons_of_table(
     if "label" not in table.columns and "margin" not in table.columns:
         raise InvalidInput(
             f"{table.title} has no column 'label' (who won: the id of left or right) and no 'margin' (by how "
-            f"much left is preferred); other names can be mapped with `columns`"
+            f"much left is preferred); other names can be mapped with `columns`{_mapping(headings(value))}"
         )
     if "label" in table.columns and "margin" in table.columns:
         raise InvalidInput(
@@ -128,6 +128,12 @@ def comparisons_of_table(
         ),
         values,
     )
+
+
+def _mapping(heads: Sequence[str]) -> str:
+    """How to map the column that looks like the winner's, in words; empty where none does."""
+    found = likely("label", heads)
+    return "" if found is None else f', such as columns = {{ label = "{found}" }}'
 
 
 def _without_worker(table: Table, worker: NDArray[np.int64] | None) -> tuple[Finding, ...]:

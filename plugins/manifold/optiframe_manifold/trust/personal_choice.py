@@ -152,10 +152,11 @@ class PersonalChoice:
             return Finding("note", text, identifier="collaborative.personal-rankings-not-judged")
         how = (
             f"log-loss of held-out comparisons {gain.personal:.3f} with personal rankings, {gain.shared:.3f} "
-            f"with one for all: a gain of {gain.gain:.3f}"
+            f"with one for all: a gain of {_thousandths(gain.gain)}"
         )
         if np.isfinite(gain.low):
-            how += f" ({100 * _LEVEL:.0f}% interval {gain.low:.3f} to {gain.high:.3f})"
+            low, high = _thousandths(gain.low), _thousandths(gain.high)
+            how += f" ({100 * _LEVEL:.0f}% interval {low} to {high})"
         how += f"; accuracy {100 * gain.personal_accuracy:.1f}% and {100 * gain.shared_accuracy:.1f}%"
         if self.chosen.model == "personal":
             served = "personal rankings are served"
@@ -254,3 +255,8 @@ def _error_of_difference(one: Judged, other: Judged) -> float:
 
 def _quantile(users: int) -> float:
     return float(stdtrit(users - 1, (1 + _LEVEL) / 2)) if users > 1 else float("nan")
+
+
+def _thousandths(value: float) -> str:
+    """Three decimals, and no sign of a zero."""
+    return f"{round(value, 3) + 0.0:.3f}"
