@@ -225,55 +225,41 @@ def test_links_that_leave_the_docs_lead_to_their_page_or_end_the_build() -> None
         rewritten("[a](../Makefile)", "start.md")
 
 
-def test_pages_of_the_papers_are_taken_from_the_largest_size(
+def test_a_page_of_the_papers_that_is_older_than_its_item_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     papers = _script("hooks/papers.py")
     monkeypatch.setattr(papers, "_ROOT", tmp_path)
-    assert papers.found() is None
-    for size in ("quick", "full"):
-        folder = tmp_path / "results" / "papers" / size / "pages"
-        folder.mkdir(parents=True)
-        (folder / "index.md").write_text("# Papers\n", encoding="utf-8")
-        assert papers.found() == folder
-
-
-def test_items_of_the_papers_that_are_out_of_date_or_were_not_run_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    papers = _script("hooks/papers.py")
-    monkeypatch.setattr(papers, "_ROOT", tmp_path)
-    sources, results = tmp_path / "examples" / "papers" / "tvcs", tmp_path / "results" / "papers" / "full"
+    sources, pages = tmp_path / "examples" / "papers" / "tvcs", tmp_path / "docs" / "papers" / "tvcs"
     sources.mkdir(parents=True)
-    (results / "pages").mkdir(parents=True)
-    (results / "pages" / "index.md").write_text("# Papers\n", encoding="utf-8")
-    for at, name in enumerate(("figure_2", "figure_3", "table_1")):
-        for suffix in (".toml", ".py"):
-            (sources / name).with_suffix(suffix).touch()
-            os.utime((sources / name).with_suffix(suffix), (1000, 1000 + 10 * at))
-        if name != "table_1":
-            (results / "tvcs" / name).mkdir(parents=True)
-            judged = results / "tvcs" / name / "judged.json"
-            judged.write_text('{"made": "2026-01-02"}', encoding="utf-8")
-            os.utime(judged, (1005, 1005))
-    assert papers.older(results) == {"tvcs/figure_3": "2026-01-02"}
-    assert papers.not_run(results) == ["tvcs/table_1"]
+    pages.mkdir(parents=True)
+    for name in ("figure_2", "table_1"):
+        (sources / f"{name}.toml").write_text(name, encoding="utf-8")
+        (sources / f"{name}.py").touch()
+        origin = {"files": papers.digest(sources / f"{name}.toml")}
+        (pages / f"{name}.json").write_text(json.dumps({"origin": origin}), encoding="utf-8")
 
-    def shown(address: str, markdown: str) -> str:
+    def shown(address: str) -> str:
         page = SimpleNamespace(file=SimpleNamespace(src_uri=address))
-        return str(papers.on_page_markdown(markdown, page=page))
+        return str(papers.on_page_markdown("# A\n\nLines.\n", page=page))
 
-    page = shown("papers/tvcs.md", "## A { #figure-2 }\n\n## B { #figure-3 }\n\nLines.\n")
-    assert page.startswith(
-        '## A { #figure-2 }\n\n## B { #figure-3 }\n\n!!! warning "Older than its item\'s files"'
-    )
-    index = shown("papers/index.md", "# Papers\n")
-    assert "`tvcs/figure_3` (judged on 2026-01-02)" in index
-    assert "Not run at this size: `tvcs/table_1`." in index
-    assert shown("start.md", "# Start\n") == "# Start\n"
-    # A module that the items share is a file of each.
-    (sources / "shared.py").touch()
-    assert list(papers.older(results)) == ["tvcs/figure_2", "tvcs/figure_3"]
+    assert not papers.outdated("tvcs/figure_2")
+    assert shown("papers/tvcs/figure_2.md") == shown("start.md") == "# A\n\nLines.\n"
+    (sources / "figure_2.py").write_text("changed", encoding="utf-8")
+    assert shown("papers/tvcs/figure_2.md").startswith('# A\n\n!!! warning "Older than its item\'s files"')
+    assert not papers.outdated("tvcs/table_1")
+    (sources / "shared.py").touch()  # a module that the items share is a file of each
+    (sources / "shared.py").write_text("changed", encoding="utf-8")
+    assert papers.outdated("tvcs/table_1")
+
+
+def test_the_site_and_the_harness_compute_the_same_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "examples" / "papers")
+    origin, papers = import_module("harness.origin"), _script("hooks/papers.py")
+    for file in sorted((ROOT / "examples" / "papers").glob("*/*.toml")):
+        assert origin.digest(file) == papers.digest(file)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "harness"]:
+        del sys.modules[name]
 
 
 def test_the_install_page_lists_every_extra() -> None:

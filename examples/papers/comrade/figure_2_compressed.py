@@ -18,6 +18,8 @@ from harness.claims import Line
 from harness.runs import Runs
 
 TITLE = "Figure 2 (i-l): COMRADE with compressed updates"
+CLAIM = "COMRADE works even when the updates are compressed."
+INSIDE = True  # cells of seconds, and no claim about time
 QUICK = (
     "seeds=1",
     'problem.0.dataset={name="synthetic.covtype-shape", terms=2000, columns=8}',

@@ -18,6 +18,8 @@ from harness.claims import Line
 from harness.runs import Runs
 
 TITLE = "Figure 3: COMRADE under noise and random labels"
+CLAIM = "COMRADE is robust against Gaussian noise and random labels, with and without compression."
+INSIDE = True  # cells of seconds, and no claim about time
 QUICK = (
     "seeds=1",
     'problem.0.dataset={name="synthetic.covtype-shape", terms=2000, columns=8}',

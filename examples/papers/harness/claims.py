@@ -3,9 +3,13 @@
 No verdict is typed: each comes from one of these functions, with tolerances that an item writes down
 beside the paper's number. `why` is the reason we know for a difference; it shows only when there is one.
 
-A rule that a broken method meets as well is no evidence. So a line gets a negative control (`against`): the
-same rule asked of runs from which the claimed cause was taken away. Where the control passes too, the rule
-cannot discriminate, and the line is not counted.
+The rules are equivalence tests: a line agrees when the whole interval of what we measured lies where the
+claim puts it, differs when the whole interval lies elsewhere, and otherwise cannot be checked.
+
+A rule that a broken method meets as well is no evidence. So every line has a negative control (`against`):
+the same rule asked of runs from which the claimed cause was taken away. Where the control passes too, the
+rule cannot discriminate, and the line is not counted. Nor is a line counted for which a setting was chosen
+to meet the paper's number (`chosen`).
 """
 
 from __future__ import annotations
@@ -18,15 +22,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Verdict = Literal["agrees", "differs", "cannot be checked", "cannot discriminate", "ran"]
+Verdict = Literal["agrees", "differs", "cannot be checked", "cannot discriminate", "no evidence", "ran"]
 
 MISSING = "missing: "  # how the rule of a line without a rule begins
 
 _RESAMPLES = 2000
 _FEWEST = 3  # repeats below which an interval of their mean says nothing
 _SLACK = 1e-12  # rounding of averages
+_OUTCOMES = {"agrees": "meets the rule, too", "differs": "does not meet the rule"}
 _Z = 1.96  # standard errors to the ends of a 95% interval
-_ENOUGH = 10  # repeats from which "not distinguishable" counts as a difference and not as a lack of runs
 
 
 class NoAnswer(ValueError):
@@ -83,31 +87,50 @@ def mean(values: ArrayLike) -> Mean:
 
 
 def number(what: str, paper: float, ours: ArrayLike, *, within: float, why: str = "") -> Line:
-    """Agrees when the paper's number is within `within` of our mean, or of its 95% interval."""
+    """Agrees when our mean's 95% interval lies within `within` of the paper's number.
+
+    It differs when no number of the interval is so near. One repeat has no interval: its value is judged.
+    """
     average = mean(ours)
-    low, high = average.ends
-    # The slack is for binary fractions: .0712 is within .0005 of .0717.
-    agrees = low - within - _SLACK <= paper <= high + within + _SLACK
-    rule = f"the paper's number within {within:g} of our mean or of its 95% interval"
-    return Line(what, f"{paper:.4g}", str(average), "agrees" if agrees else "differs", rule, why)
+    rule = (
+        f"95% interval of our mean within {within:g} of the paper's number; it differs when all of it is not"
+    )
+    low, high = (end - paper for end in average.ends)
+    line = Line(what, f"{paper:.4g}", str(average), "ran", rule, why)
+    return _decided(line, low, high, within=within, count=average.count)
 
 
 def sampled(what: str, paper: float, spread: float, repeats: int, ours: ArrayLike, *, why: str = "") -> Line:
-    """Agrees when a printed mean of `repeats` runs is within 1.96 standard errors of ours.
+    """Agrees when the two means are the same within one printed standard deviation.
 
-    The standard error is that of the difference: the printed `spread`, a standard deviation, and ours, each
-    over the root of its repeats, add up in squares. Noisy means are easily near: `ours` says how far apart
-    they would have had to be.
+    Both are means of samples: the printed one of `repeats` runs with standard deviation `spread`, and ours.
+    The standard errors of the two add up in squares; 1.96 times that is the interval's half width.
     """
     sample = _sample(ours)
     printed = f"{paper:.4g} ± {spread:g}"
     if len(sample) < _FEWEST:
         return cannot(what, printed, f"more than {len(sample)} repeats", f"{sample.mean():.4g}")
     error = math.hypot(spread / math.sqrt(repeats), float(sample.std(ddof=1)) / math.sqrt(len(sample)))
-    found = f"{sample.mean():.4g} ± {sample.std(ddof=1):.2g} (to differ: {_Z * error:.2g} apart)"
-    agrees = abs(float(sample.mean()) - paper) <= _Z * error + _SLACK
-    rule = "the two means within 1.96 standard errors of their difference (± is a standard deviation)"
-    return Line(what, printed, found, "agrees" if agrees else "differs", rule, why)
+    gap = float(sample.mean()) - paper
+    low, high = gap - _Z * error, gap + _Z * error
+    found = f"{sample.mean():.4g} ± {sample.std(ddof=1):.2g}; difference [{low:.2g}, {high:.2g}]"
+    rule = (
+        "95% interval of the difference of the two means within one printed standard deviation (after ±) "
+        "of zero; it differs when all of it is not"
+    )
+    line = Line(what, printed, found, "ran", rule, why)
+    return _decided(line, low, high, within=spread, count=len(sample))
+
+
+def _decided(line: Line, low: float, high: float, *, within: float, count: int) -> Line:
+    """The line by an equivalence test: an interval of differences that should be within `within` of 0."""
+    # The slack is for binary fractions: .0712 is within .0005 of .0717.
+    if -within - _SLACK <= low and high <= within + _SLACK:
+        return replace(line, verdict="agrees")
+    if low > within or high < -within:
+        return replace(line, verdict="differs")
+    missing = f"more than {count} repeats, for an interval on one side of the tolerance {within:g}"
+    return cannot(line.what, line.paper, missing, line.ours)
 
 
 def column(what: str, paper: ArrayLike, ours: ArrayLike, *, within: float, why: str = "") -> Line:
@@ -127,39 +150,34 @@ def order(
     higher: ArrayLike,
     *,
     margin: float = 0.0,
+    same: float = 0.0,
     told: str = "",
     why: str = "",
 ) -> Line:
     """Agrees when the paired differences `higher - lower` have a 95% interval above `margin`.
 
-    An interval that holds `margin` cannot be told from level: with ten repeats or more that differs from
-    the claim, with fewer it cannot be checked; the line says so. Of one or two repeats every difference has
-    to be above. `told` is put before the difference: the two means, for example.
+    It differs when the interval lies below `margin`, or, of two that are level, within `same` of it. Any
+    other interval cannot be told from `margin` with so few repeats. Of one or two repeats every difference
+    has to be above. `told` is put before the difference: the two means, for example.
     """
     gaps = _sample(higher) - _sample(lower)
     average = mean(gaps)
-    above = margin + _SLACK  # an interval's end of 1e-17 is rounding, not above 0
     if math.isnan(average.low):
         rule = f"every paired difference above {margin:g}"
         low, high = float(gaps.min()), float(gaps.max())
     else:
         rule = (
-            f"95% interval of the paired differences above {margin:g}; "
-            f"one that holds {margin:g} is a difference from {_ENOUGH} repeats on"
+            f"95% interval of the paired differences above {margin:g}; it differs when the interval is below"
         )
+        rule += f", or within {same:g} of it" if same else ""
         low, high = average.ends
     ours = f"{told}{'; ' if told else ''}difference {average} of {len(gaps)}"
-    if low > above:
-        verdict: Verdict = "agrees"
-    elif high < margin or low == high:
-        verdict = "differs"
-    elif len(gaps) >= _ENOUGH:
-        verdict = "differs"
-        ours += f", cannot be told from {margin:g}"
-    else:
-        verdict = "cannot be checked"
-        ours += f"; more than {len(gaps)} repeats are needed"
-    return Line(what, claim, ours, verdict, rule, why)
+    if low > margin + _SLACK:  # an interval's end of 1e-17 is rounding, not above 0
+        return Line(what, claim, ours, "agrees", rule, why)
+    level_with = margin - same - _SLACK <= low and high <= margin + same + _SLACK
+    if high < margin or level_with:
+        return Line(what, claim, ours, "differs", rule, why)
+    return cannot(what, claim, f"more than {len(gaps)} repeats: it cannot be told from {margin:g}", ours)
 
 
 def level(
@@ -167,14 +185,42 @@ def level(
 ) -> Line:
     """Agrees when the 95% interval of the paired differences lies inside plus and minus `within`."""
     average = mean(_sample(second) - _sample(first))
-    low, high = average.ends
-    inside = -within <= low and high <= within
-    rule = f"95% interval of the paired differences within {within:g} of zero"
-    return Line(what, claim, f"difference {average}", "agrees" if inside else "differs", rule, why)
+    rule = (
+        f"95% interval of the paired differences within {within:g} of zero; it differs when all of it is not"
+    )
+    ours = f"difference {average} of {average.count}"
+    line = Line(what, claim, ours, "ran", rule, why)
+    return _decided(line, *average.ends, within=within, count=average.count)
+
+
+def none_below(
+    what: str, claim: str, gaps: Mapping[str, ArrayLike], *, within: float, told: str = "", why: str = ""
+) -> Line:
+    """Agrees when no rival is better by more than `within`: every rival's 95% interval lies above -`within`.
+
+    `gaps` are paired differences by rival, the rival's less ours, of something that should be small. It
+    differs when a rival's whole interval lies below -`within`.
+    """
+    means = {name: mean(each) for name, each in gaps.items()}
+    below = {name: each for name, each in means.items() if each.ends[1] < -within - _SLACK}
+    open_ = {name: each for name, each in means.items() if each.ends[0] < -within - _SLACK}
+    shown = below or open_ or {name: each for name, each in means.items() if each.ends[1] < 0}
+    said = ", ".join(f"{name} by {_negative(each)}" for name, each in shown.items())
+    ours = f"{told}{'; ' if told else ''}better: {said or 'none'}"
+    rule = (
+        f"every rival's 95% interval of paired differences above -{within:g}; it differs when one lies below"
+    )
+    if open_ and not below:
+        return cannot(what, claim, f"more repeats: {', '.join(open_)} may be better by {within:g}", ours)
+    return Line(what, claim, ours, "differs" if below else "agrees", rule, why)
+
+
+def _negative(gap: Mean) -> Mean:
+    return Mean(-gap.value, -gap.high, -gap.low, gap.count)
 
 
 def holds(what: str, claim: str, ours: str, *, found: bool, rule: str, why: str = "") -> Line:
-    """Agrees when `found`, which the item computed by `rule`."""
+    """Agrees when `found`, which the item computed by `rule` from numbers without noise."""
     return Line(what, claim, ours, "agrees" if found else "differs", rule, why)
 
 
@@ -190,10 +236,23 @@ def against(line: Line, broken: str, control: Line) -> Line:
     differs, or that cannot be checked, gives is only told.
     """
     passed = control.verdict == "agrees"
-    outcome = "meets the rule, too" if passed else "does not meet the rule"
-    told = f"{broken}: {control.ours}; {outcome}"
+    told = f"{broken}: {control.ours}; {_OUTCOMES.get(control.verdict, 'undecided')}"
     lost = passed and line.verdict == "agrees"
     return replace(line, control=told, verdict="cannot discriminate" if lost else line.verdict)
+
+
+def halves(sample: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Every other value of a sample, and as many of the rest: two samples between which nothing changed."""
+    values = _sample(sample)
+    half = max(len(values) // 2, 1)
+    return values[::2][:half], values[1::2][:half] if len(values) > 1 else values
+
+
+def chosen(line: Line, how: str) -> Line:
+    """A line for which `how` was chosen so that the paper's number is met: that it agrees proves nothing."""
+    if line.verdict != "agrees":
+        return line
+    return replace(line, verdict="no evidence", why=f"{how} was chosen because the paper's number is met so")
 
 
 def throughout(lines: Mapping[str, Line], open_setting: str) -> Line:
@@ -217,6 +276,12 @@ def ran(line: Line) -> Line:
     return replace(line, verdict="ran")
 
 
+def printable(printed: str, value: float) -> bool:
+    """Whether a number can be printed so, rounded or cut off to as many digits."""
+    unit = 10.0 ** -len(printed.partition(".")[2])
+    return bool(-unit / 2 - _SLACK <= value - float(printed) < unit - _SLACK)
+
+
 def overall(lines: Sequence[Line]) -> Verdict:
     """Of an item: differs when a line does; agrees when all that are evidence do.
 
@@ -229,7 +294,8 @@ def overall(lines: Sequence[Line]) -> Verdict:
         return "differs"
     if any(line.counts for line in lines):
         return "agrees"
-    return "cannot discriminate" if verdicts & {"agrees", "cannot discriminate"} else "cannot be checked"
+    without = {"agrees", "cannot discriminate", "no evidence"}
+    return "cannot discriminate" if verdicts & without else "cannot be checked"
 
 
 def _sample(values: ArrayLike) -> NDArray[np.float64]:

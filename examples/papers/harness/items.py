@@ -4,6 +4,7 @@
 
 * a docstring: what the paper shows, and every way in which ours departs from it;
 * ``TITLE``: how the page calls it;
+* ``CLAIM``: what the paper claims of it, in a sentence;
 * ``QUICK``: changes to the file, as on the command line (``"seeds=2"``), for the size of tests;
 * ``judge(runs)``: gives the lines, made by the rules of `claims`;
 * ``draw(runs)``, where there is something to see: gives a matplotlib figure;
@@ -34,12 +35,18 @@ class Item:
     name: str
     file: Path
     title: str
+    claim: str
     about: str
     quick: tuple[str, ...]
     judge: Callable[[Runs], Sequence[Line]]
     draw: Callable[[Runs], Any] | None
     inside: bool = False
     modules: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """The title without what follows a colon."""
+        return self.title.partition(":")[0]
 
 
 def items(chosen: Sequence[str] = ()) -> list[Item]:
@@ -66,6 +73,7 @@ def _read(file: Path) -> Item:
         file.stem,
         file,
         module.TITLE,
+        module.CLAIM,
         (module.__doc__ or "").strip(),
         tuple(module.QUICK),
         module.judge,

@@ -1,14 +1,14 @@
-"""A page for each paper, and one that sums them up: Markdown with figures beside it."""
+"""A page for each item, and the gallery that sums them up: Markdown with figures beside it."""
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.claims import MISSING, Line
 from harness.evaluation import Evaluation, counted
+from harness.items import Item
 
 NAMES = {
     "rankone": "Rank-one completion for crowdsourcing",
@@ -29,98 +29,103 @@ CITED = {
     "Workers*",
 }
 _SIZES = {
-    "quick": "the quick size, which tests use: it shows that every item runs, and gives no verdicts",
-    "full": "the full size: the settings of the paper, but for what each item says",
+    "quick": "the quick size, which shows that every item runs and gives no verdicts",
+    "full": "the full size: the settings of the paper, except for what each page says",
 }
+_VERDICTS = """A line of an item *agrees* or *differs* by a stated rule. Rules are equivalence tests: when the
+interval of what we measured is not wholly on one side, the line *cannot be checked*. Every line has a
+negative control: the same rule asked of runs from which the claimed cause was taken away. When the control
+meets the rule as well, the line *cannot discriminate*. When a setting was chosen to meet the paper's
+number, agreement is *no evidence*. Only lines that differ, or that agree while their control does not,
+count as evidence. Nothing is
+corrected for the number of lines, so some agree or differ by chance."""
+_KINDS = ("agrees", "differs", "cannot discriminate", "cannot be checked")
 
 
-def write_pages(judged: Sequence[Evaluation], folder: Path, size: str) -> list[Path]:
-    """Write the index and a page for each paper; gives their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    papers = list(dict.fromkeys(each.item.paper for each in judged))
-    pages = {paper: [each for each in judged if each.item.paper == paper] for paper in papers}
-    texts = {f"{paper}.md": _page(paper, each, size) for paper, each in pages.items()}
-    texts["index.md"] = _index(judged, size)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
+def write_page(each: Evaluation, folder: Path) -> None:
+    """Write the page of one item to `folder`/<paper>/<item>.md; its figure has to lie beside it."""
+    file = folder / each.item.paper / f"{each.item.name}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_page(each), encoding="utf-8")
 
 
-def summary(judged: Sequence[Evaluation]) -> str:
-    """The table of all items, as Markdown."""
-    rows = [
-        (
-            f"[{NAMES[each.item.paper]}]({each.item.paper}.md)",
-            f"[{each.item.title}]({each.item.paper}.md#{each.item.name.replace('_', '-')})",
-            each.counted,
-            f"**{each.verdict}**",
-        )
-        for each in judged
-    ]
-    return _table(("paper", "item", "lines", "verdict"), rows)
-
-
-def _index(judged: Sequence[Evaluation], size: str) -> str:
-    counts = Counter(each.verdict for each in judged)
-    lines = [line for each in judged for line in each.lines]
-    about = (
-        "Every table and figure is a comparison file with a module that judges it by stated rules; "
-        f"`make papers` runs them. This is {_SIZES[size]}. *Differs* says that a number or claim did not "
-        "come out here by the stated rule; the line says why, where that is known, which may be a setting "
-        "that the paper leaves open, or noise. Of so many lines some agree or differ by chance; nothing is "
-        "corrected for their number. The negative control of a line is the same rule asked of runs from "
-        "which the claimed cause was taken away; where the control meets the rule as well, the line *cannot "
-        "discriminate* and is not counted."
-    )
-    total = (
-        f"{len(judged)} items with {len(lines)} lines ran."
-        if size == "quick"
-        else f"Of {len(judged)} items {counts['agrees']} agree in every line that is evidence, "
-        f"{counts['differs']} differ in at least one, {counts['cannot discriminate']} cannot discriminate, "
-        f"{counts['cannot be checked']} cannot be checked. Of {len(lines)} lines "
-        f"{sum(line.counts for line in lines)} are evidence: they differ, or agree where their control does "
-        f"not. In full: {counted(lines)}."
-    )
-    return "\n".join(
-        [
-            "# The papers, item by item",
-            "",
-            about,
-            "",
-            total,
-            "",
-            summary(judged),
-            "",
-            f"Made on {platform.system()} with Python {platform.python_version()}.",
-            "",
-        ]
-    )
-
-
-def _page(paper: str, judged: Sequence[Evaluation], size: str) -> str:
-    about = (
-        f"{CITED[paper]}. Run at {_SIZES[size]}. Intervals are 95% bootstrap intervals of means over seeds "
-        "0, 1, 2, ... (too narrow for five repeats or fewer); a verdict is computed by the rule whose number "
-        "stands after it. "
-        "What is said after *differs* is the reason, where one is known; it was looked for afterwards and "
-        "does not enter the verdict."
-    )
+def write_index(judged: Sequence[Evaluation], missing: Sequence[Item], folder: Path, size: str) -> Path:
+    """Write the gallery of all items; `missing` have not been run at this size."""
     parts = [
-        f"# {NAMES[paper]}: the paper and ours",
+        "# The papers, item by item",
         "",
-        about,
+        f"This is {_SIZES[size]}. {_flat(_VERDICTS)}",
         "",
-        _table(
-            ("item", "lines", "verdict"),
-            [(f"[{e.item.title}](#{_anchor(e)})", e.counted, f"**{e.verdict}**") for e in judged],
-        ),
+        totals(judged),
     ]
-    for each in judged:
-        parts += ["", f"## {each.item.title} {{ #{_anchor(each)} }}", "", each.item.about, ""]
-        if each.figure is not None:
-            parts += [f"![{each.item.title}, as it came out here]({each.figure})", ""]
-        parts += [_lines(each.lines), "", _origin(each)]
-    return "\n".join([*parts, ""])
+    for paper, name in NAMES.items():
+        mine = [each for each in judged if each.item.paper == paper]
+        absent = [item for item in missing if item.paper == paper]
+        if not mine and not absent:
+            continue
+        parts += ["", f"## {name} {{ #{paper} }}", "", f"{CITED[paper]}.", ""]
+        if mine:
+            parts += ['<div class="grid cards" markdown>', "", *[_card(each) for each in mine], "</div>"]
+        if absent:
+            told = "; ".join(f"{item.title} (`{paper}/{item.name}`)" for item in absent)
+            parts += ["", f"Full size not yet run here: {told}."]
+    file = folder / "index.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join([*parts, ""]), encoding="utf-8")
+    return file
+
+
+def totals(judged: Sequence[Evaluation]) -> str:
+    """How many items and lines have which verdict: a sentence and a table by paper, as Markdown."""
+    lines = [line for each in judged for line in each.lines]
+    if all(line.verdict == "ran" for line in lines):
+        return f"{len(judged)} items with {len(lines)} lines ran."
+    counts = Counter(each.verdict for each in judged)
+    said = (
+        f"Of {len(judged)} items {counts['agrees']} agree in every line that is evidence, "
+        f"{counts['differs']} differ in at least one, {counts['cannot discriminate']} cannot discriminate, "
+        "and "
+        f"{counts['cannot be checked']} cannot be checked. Of {len(lines)} lines "
+        f"{sum(line.counts for line in lines)} are evidence. In full: {counted(lines)}."
+    )
+    rows = []
+    for paper, name in NAMES.items():
+        mine = [each for each in judged if each.item.paper == paper]
+        if mine:
+            cells = [", ".join(e.item.short for e in mine if e.verdict == kind) for kind in _KINDS]
+            rows.append((name, *cells, counted([line for each in mine for line in each.lines])))
+    head = ("paper", "agree", "differ", "cannot discriminate", "cannot be checked", "lines")
+    return f"{said}\n\n{_table(head, rows)}"
+
+
+def _card(each: Evaluation) -> str:
+    """Claim, figure, verdict and a control."""
+    page = f"{each.item.paper}/{each.item.name}.md"
+    picture = (
+        []
+        if each.figure is None
+        else [f"![{each.item.title}, as it came out here]({each.item.paper}/{each.figure})"]
+    )
+    shown = next((line for line in each.lines if line.counts and line.control), None)
+    shown = shown or next((line for line in each.lines if line.control), None)
+    control = [] if shown is None else [f"Control ({shown.what}): {shown.control}."]
+    parts = [
+        f"**[{each.item.title}]({page})**",
+        *picture,
+        f"Claim: {each.item.claim}",
+        f"Verdict: **{each.verdict}** ({each.counted})",
+        *control,
+    ]
+    return "-   " + "\n\n    ".join(parts) + "\n"
+
+
+def _page(each: Evaluation) -> str:
+    parts = [f"# {each.item.title}", "", f"{CITED[each.item.paper]}.", ""]
+    parts += [f"**Claim.** {each.item.claim}", "", f"**Verdict: {each.verdict}** ({each.counted}).", ""]
+    if each.figure is not None:
+        parts += [f"![{each.item.title}, as it came out here]({each.figure})", ""]
+    parts += [_lines(each.lines), "", "## How it was run", "", each.item.about, ""]
+    return "\n".join([*parts, "## Where it comes from", "", _origin(each), ""])
 
 
 def _lines(lines: Sequence[Line]) -> str:
@@ -135,19 +140,29 @@ def _verdict(line: Line, rules: Sequence[str]) -> str:
     """With the number of its rule, and why it differs or what is missing."""
     if line.rule.startswith(MISSING):
         return f"**{line.verdict}**: {line.rule}"
-    reason = f": {line.why}" if line.why and line.verdict == "differs" else ""
+    reason = f": {line.why}" if line.why and line.verdict in ("differs", "no evidence") else ""
     return f"**{line.verdict}** ({rules.index(line.rule) + 1}){reason}"
 
 
 def _origin(each: Evaluation) -> str:
     failed = f", {len(each.failed)} of them without an answer" if each.failed else ""
     count = "all" if each.older == each.runs else f"{each.older:,}"
-    older = f", {count} of them by an earlier version of the code or file" if each.older else ""
+    older = f", {count} of them by an earlier version of the code or of the file" if each.older else ""
+    from_ = each.origin
     name = f"{each.item.paper}/{each.item.name}"
-    return (
-        f"{each.runs:,} runs{failed}{older}, {_seconds(each.seconds)} of processor time in the solvers; "
-        f"judged on {each.made}. `python examples/papers/reproduce.py --size {each.size} {name}` makes it "
-        f"again, from `examples/papers/{name}.toml` and the module beside it."
+    rows = [
+        ("command", f"`{from_.command}`"),
+        ("files", f"`examples/papers/{name}.toml` and the module beside it"),
+        ("code", f"commit {from_.code}"),
+        ("runs", f"{each.runs:,}{failed}{older}"),
+        ("duration", f"{_seconds(from_.wall)}; {_seconds(from_.cpu)} of processor time in the solvers"),
+        ("machine", from_.machine),
+        ("date", from_.made),
+    ]
+    return _table(("", ""), rows) + (
+        "\n\nIntervals are 95% bootstrap intervals of means over the repeats (too narrow for five repeats or "
+        "fewer). A reason after *differs* was looked for afterwards and does not enter the verdict. The "
+        f"judged numbers are in `docs/papers/{name}.json`."
     )
 
 
@@ -155,8 +170,8 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-def _anchor(each: Evaluation) -> str:
-    return each.item.name.replace("_", "-")
+def _flat(text: str) -> str:
+    return text.replace("\n", " ")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -96,6 +96,11 @@ class Runs(Sequence[Run]):
             raise LookupError(f"no run has {chosen}")
         return np.array([run.value(name) for run in found])
 
+    def by_seed(self) -> Runs:
+        """The same runs in the order of their seeds."""
+        ordered = sorted(self._runs, key=lambda run: run.seed)
+        return Runs(ordered, self.size, self.folder, older=self.older, stored=self.stored)
+
     def distinct(self, key: str) -> list[Any]:
         """The values that a key takes, in order: ``distinct("dataset.tasks")``."""
         found: dict[Any, None] = {}

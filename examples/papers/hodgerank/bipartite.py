@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.stats
-from harness.answers import again, kept, problem_of
-from harness.claims import Line, cannot, holds, mean, order
+from harness.answers import again, kept
+from harness.claims import Line, against, holds, mean, order, throughout
 from harness.runs import Run, Runs
-from hodgerank.flagged import METHODS, statements
+from hodgerank.flagged import METHODS, most_misfitting, statements
 from matplotlib.figure import Figure
 
 FEW = (  # solvers of the quick size
@@ -21,43 +21,96 @@ _CLEAR = 0.5  # half of the range of the scores lies between the groups
 _SAME = 0.01  # of the distance between the groups: what a figure shows
 _ROUNDING = 1e-9
 _PRINTED = 2  # pairs on which LASSO+L2 and LBI disagree
+_SHARES = (0.05, 0.15, 0.1)  # taken for outliers; the last one, the truth, is told in full
+_TRUE, _TOLD = "10%", "no share"
+_METRICS = ("score_spread", "score_gap")
 
 
 def lines_of(runs: Runs, good: Sequence[str], poor: Sequence[str]) -> list[Line]:
     """That `good` methods tell the groups apart and `poor` ones perturb scores; and what are outliers."""
     here = runs.distinct("solver")
     good, poor = ([name for name in names if name in here] for names in (good, poor))
-    return [*_spread_lines(runs, good, poor), *_outlier_lines(runs)]
+    found = {name: _by_share(runs, name) for name in here}
+    lines = [_groups(found, name, even=name in good) for name in (*good, *poor)]
+    lines += [_gap(found, name) for name in good]
+    lines += [_majority(found, name) for name in METHODS]
+    return [*lines, _disagreements(runs)]
 
 
-def _spread_lines(runs: Runs, good: Sequence[str], poor: Sequence[str]) -> list[Line]:
-    """Each of `good` gives the items of a group one score, with a clear gap; none of `poor` does."""
-    lines = []
-    for name in (*good, *poor):
-        spread = runs.values("score_spread", solver=name)
-        same = bool((spread < _SAME).all()) if name in good else bool((spread >= _SAME).all())
-        lines.append(
-            holds(
-                f"spread within the groups, {name}",
-                "one score for each group" if name in good else "perturbed scores",
-                str(mean(np.where(spread < _ROUNDING, 0.0, spread))),
-                found=same,
-                rule=f"below {_SAME:.0%} of the groups' distance in every draw (perturbed: in none)",
-                why=_why(runs, name),
-            )
+def _by_share(runs: Runs, name: str) -> dict[str, dict[str, list[float]]]:
+    """Metrics of every draw, by the share of the votes that the method is told to take for outliers."""
+    mine = runs.where(solver=name).by_seed()
+    if "share" not in mine[0].solver:  # it is not told
+        return {_TOLD: {metric: [run.value(metric) for run in mine] for metric in _METRICS}}
+    settings = [[run.problem, run.solver, run.seed] for run in mine]
+    shares = kept(runs, f"shares-{name}", [settings, _SHARES], lambda: _told(mine))
+    return dict(shares)
+
+
+def _told(mine: Runs) -> dict[str, dict[str, list[float]]]:
+    found: dict[str, dict[str, list[float]]] = {}
+    for share in _SHARES:
+        results = [again(run, share=share) for run in mine]
+        recall = [result.metrics.get("outlier_recall", float("nan")) for result in results]
+        found[f"{share:.0%}"] = {
+            "score_spread": [float(result.metrics["score_spread"]) for result in results],
+            "score_gap": [float(result.metrics["score_gap"]) for result in results],
+            "outlier_recall": [float(value) for value in recall],
+        }
+    return found
+
+
+def _over_shares(name: str, found: dict[str, Any], line_of: Any, broken: str, control: Line) -> Line:
+    """One line of the method at every share: the share is not printed, and 10% is the truth."""
+    lines = {share: against(line_of(values), broken, control) for share, values in found[name].items()}
+    return throughout(lines, "the share taken for outliers") if len(lines) > 1 else next(iter(lines.values()))
+
+
+def _groups(found: dict[str, Any], name: str, *, even: bool) -> Line:
+    """One score for each group, or none in any draw."""
+    other = "L2" if even else "LBI"
+
+    def line_of(values: dict[str, list[float]]) -> Line:
+        spread = np.array(values["score_spread"])
+        same = bool((spread < _SAME).all()) if even else bool((spread >= _SAME).all())
+        return holds(
+            f"spread within the groups, {name}",
+            "one score for each group" if even else "perturbed scores",
+            str(mean(np.where(spread < _ROUNDING, 0.0, spread))),
+            found=same,
+            rule=f"below {_SAME:.0%} of the groups' distance in every draw (perturbed: in none)",
         )
-    for name in good:
-        gap = runs.values("score_gap", solver=name)
-        lines.append(
-            holds(
-                f"gap between the groups over the range of scores, {name}",
-                "a clear gap",
-                str(mean(gap)),
-                found=bool((gap > _CLEAR).all()),
-                rule="more than half of the range in every draw",
-            )
+
+    true_share = found[other].get(_TRUE, found[other].get(_TOLD))
+    return _over_shares(name, found, line_of, f"{other} in its place", line_of(true_share))
+
+
+def _gap(found: dict[str, Any], name: str) -> Line:
+    def line_of(values: dict[str, list[float]]) -> Line:
+        gap = np.array(values["score_gap"])
+        return holds(
+            f"gap between the groups over the range of scores, {name}",
+            "a clear gap",
+            str(mean(gap)),
+            found=bool((gap > _CLEAR).all()),
+            rule="more than half of the range in every draw",
         )
-    return lines
+
+    return _over_shares(name, found, line_of, "L2 in its place", line_of(found["L2"][_TOLD]))
+
+
+def _majority(found: dict[str, Any], name: str) -> Line:
+    """Of the flipped votes; the control takes as many votes for outliers at random."""
+
+    def line_of(values: dict[str, list[float]]) -> Line:
+        recall = np.array(values["outlier_recall"])
+        told = f"{recall.mean():.3f} of them"
+        what = f"over half of the flipped votes found by {name}"
+        return order(what, "the majority", np.full(len(recall), 0.5), recall, told=told)
+
+    draws = len(found[name][_TRUE]["outlier_recall"])
+    chance = {"outlier_recall": [float(_TRUE.rstrip("%")) / 100] * draws}
+    return _over_shares(name, found, line_of, "as many votes at random, in the mean", line_of(chance))
 
 
 def _rounded(spread: float) -> str:
@@ -65,66 +118,28 @@ def _rounded(spread: float) -> str:
     return f"{spread:.2g}" if spread > _ROUNDING else "0"
 
 
-def _why(runs: Runs, name: str) -> str:
-    if name == "HLASSO":
-        first = _by_seed(runs, name)[0]
-        last = float(again(first).detail.knots[-1])
-        spread = again(first, share=None, lambda_=1.0).metrics["score_spread"]
-        return (
-            f"a tenth is flagged only where lambda has come down to {_rounded(last)}, which hardly pulls any "
-            f"more; at lambda = 1, which the paper names for votes, the spread is {spread:.2g} (first draw)"
+def _disagreements(runs: Runs) -> Line:
+    """The paper's count, of one draw, beside ours, at every share."""
+    counts = kept(runs, "counts", [_settings(runs), _SHARES], lambda: _counts(runs))
+    lines = {
+        share: against(
+            _uneven(found["LBI"]), "the largest misfits to L2 in LBI's place", _uneven(found["L2"])
         )
-    if name in ("iLTS", "iHT"):
-        missed = max(_missed(run) for run in runs.where(solver=name))
-        return f"with the true share the fixed point leaves out all flipped votes but {missed} at most"
-    return ""
+        for share, found in counts.items()
+    }
+    return throughout(lines, "the share taken for outliers")
 
 
-def _missed(run: Run) -> int:
-    """How many flipped votes were not found."""
-    return round((1 - run.value("outlier_recall")) * int(problem_of(run).outlier_truth.sum()))
-
-
-def _outlier_lines(runs: Runs) -> list[Line]:
-    """What LBI and LASSO+L2 take for outliers, beside the truth and each other; and what 5% would give."""
-    counts = kept(runs, "disagreements", _settings(runs), lambda: _counts(runs))
-    found = {name: runs.values("outlier_recall", solver=name) for name in METHODS}
-    lines = [
-        order(
-            f"over half of the flipped votes found by {name}",
-            "the majority",
-            np.full(len(each), 0.5),
-            each,
-            told=f"{each.mean():.3f} of them",
-        )
-        for name, each in found.items()
-    ]
-    lines += [_disagreements(share, counts) for share in ("10%", "5%")]
-    lines.append(
-        cannot(
-            "spread within the groups when 5% are taken for outliers, as on the other data",
-            "not said which share was taken",
-            "the share of outliers",
-            f"spread of LBI {np.mean(counts['LBI']):.2g}, "
-            f"of LASSO+L2 {np.mean(counts['LASSO+L2']):.2g}, of L2 "
-            f"{runs.values('score_spread', solver='L2').mean():.2g}",
-        )
-    )
-    return lines
-
-
-def _disagreements(share: str, counts: dict[str, list[float]]) -> Line:
-    """The paper's count, of one draw, beside ours: by chance so uneven, were both of one rate."""
-    ours = counts[f"at {share}"]
+def _uneven(ours: list[float]) -> Line:
     total = int(sum(ours)) + _PRINTED
     chance = scipy.stats.binomtest(_PRINTED, total, 1 / (1 + len(ours))).pvalue
     return holds(
-        f"statements taken for outliers by one of the two only, with {share} flagged",
+        "statements taken for outliers by one of the two only",
         f"{_PRINTED}",
         f"{sum(ours):g} in {len(ours)} draws",
         found=chance >= 0.05,
         rule="a chance of 5% at least for counts so uneven, were both of one Poisson rate (binomial test)",
-        why=f"chance {chance:.1g}; with the true share both methods flag just the flipped votes",
+        why=f"chance {chance:.1g}",
     )
 
 
@@ -132,14 +147,16 @@ def _settings(runs: Runs) -> list[Any]:
     return [[run.problem, run.solver, run.seed] for run in runs if run.solver_title in METHODS]
 
 
-def _counts(runs: Runs) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {"at 10%": [], "at 5%": [], "LBI": [], "LASSO+L2": []}
-    for first, second in zip(*(_by_seed(runs, name) for name in METHODS), strict=True):
-        found["at 10%"].append(len(statements(again(first)) ^ statements(again(second))))
-        fewer = [again(run, share=0.05) for run in (first, second)]
-        found["at 5%"].append(len(statements(fewer[0]) ^ statements(fewer[1])))
-        for name, result in zip(METHODS, fewer, strict=True):
-            found[name].append(result.metrics["score_spread"])
+def _counts(runs: Runs) -> dict[str, dict[str, list[float]]]:
+    found: dict[str, dict[str, list[float]]] = {}
+    for share in _SHARES:
+        mine: dict[str, list[float]] = {"LBI": [], "L2": []}
+        for first, second in zip(*(_by_seed(runs, name) for name in METHODS), strict=True):
+            result, rival = again(first, share=share), again(second, share=share)
+            plain = most_misfitting(result.problem, share)
+            mine["LBI"].append(len(statements(result) ^ statements(rival)))
+            mine["L2"].append(len(statements(result) ^ plain))
+        found[f"{share:.0%}"] = mine
     return found
 
 
@@ -152,7 +169,10 @@ def panels(runs: Runs) -> Any:
     names = runs.distinct("solver")
     across = -(-len(names) // 2)
     figure = Figure(figsize=(2.9 * across, 5.2), layout="constrained")
-    for axes, name in zip(figure.subplots(2, across).flat, names, strict=False):
+    every = list(figure.subplots(2, across).flat)
+    for axes in every[len(names) :]:
+        figure.delaxes(axes)
+    for axes, name in zip(every, names, strict=False):
         run = _by_seed(runs, name)[0]
         result = again(run)
         score, upper = result.solution.scores, result.problem.truth.score == 1

@@ -12,6 +12,7 @@ from harness.claims import Line, cannot
 from harness.runs import Runs
 
 TITLE = "Figure 8: speedup of parallel LBI"
+CLAIM = "Parallel LBI speeds up almost linearly up to 16 threads."
 QUICK = ("repeat=1", "problem.0.dataset.items=100", "problem.0.dataset.comparisons=20000")
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from harness.answers import again
-from harness.claims import Line, holds
+from harness.claims import Line, against, holds
 from harness.runs import Runs
+from hodgerank.broken import misfit
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -45,28 +47,90 @@ def outlier_lines(
 ) -> list[Line]:
     """Whether what one of the two methods alone takes for outliers is as the paper says (`found`).
 
-    And that whatever either takes for an outlier is against the order of least squares.
+    And that whatever either takes for an outlier is against the order of least squares, and in which corner
+    of the plot it lies.
     """
-    differ = disagreements(runs)
-    said = ", ".join(f"{winner} over {loser}" for winner, loser in sorted(differ)) or "none"
-    what = "statements taken for outliers by one of the two only"
-    lines = [holds(what, claim, said, found=found(differ), rule=rule, why=why)]
+    result = again(runs.where(solver=METHODS[0])[0])
+    plain = most_misfitting(result.problem, len(result.solution.flagged) / result.problem.rows)
+    line, control = (
+        holds(
+            "statements taken for outliers by one of the two only",
+            claim,
+            _listed(differ),
+            found=found(differ),
+            rule=rule,
+            why=why,
+        )
+        for differ in (disagreements(runs), statements(result) ^ plain)
+    )
+    lines = [against(line, "the largest misfits to L2 in LBI's place", control)]
     for name in METHODS:
         result = again(runs.where(solver=name)[0])
-        graph, items = result.problem.graph, result.problem.item_ids.tolist()
-        score = dict(zip(items, graph.scores(graph.margin).tolist(), strict=True))
-        found = statements(result)
-        against = [pair for pair in found if score[pair[0]] < score[pair[1]]]
-        lines.append(
-            holds(
-                f"outliers of {name} against the order of L2",
-                "all",
-                f"{len(against)} of {len(found)} statements",
-                found=len(against) == len(found),
-                rule="the loser has the higher score by least squares",
-            )
+        mine = statements(result)
+        line, control = (
+            _against_order(result.problem, name, each)
+            for each in (mine, at_random(result.problem, len(mine)))
         )
-    return lines
+        lines.append(against(line, "as many statements at random", control))
+    result = again(runs.where(solver=METHODS[1])[0])
+    mine = statements(result)
+    line, control = (_corner(result.problem, each) for each in (mine, at_random(result.problem, len(mine))))
+    return [*lines, against(line, "as many statements at random", control)]
+
+
+def _listed(differ: set[Statement]) -> str:
+    named = ", ".join(f"{winner} over {loser}" for winner, loser in sorted(differ)[:6])
+    return f"{len(differ)}: {named}" + (", and others" if len(differ) > 6 else "") if differ else "none"
+
+
+def _against_order(problem: Any, name: str, mine: set[Statement]) -> Line:
+    score = dict(
+        zip(problem.item_ids.tolist(), problem.graph.scores(problem.graph.margin).tolist(), strict=True)
+    )
+    reverse = [pair for pair in mine if score[pair[0]] < score[pair[1]]]
+    return holds(
+        f"outliers of {name} against the order of L2",
+        "all",
+        f"{len(reverse)} of {len(mine)} statements",
+        found=len(reverse) == len(mine),
+        rule="the loser has the higher score by least squares",
+    )
+
+
+def _corner(problem: Any, mine: set[Statement]) -> Line:
+    """Where the outliers lie when both axes ascend by the score of L2: across the loser, up the winner."""
+    rising = problem.item_ids[np.argsort(problem.graph.scores(problem.graph.margin), kind="stable")].tolist()
+    middle = (len(rising) - 1) / 2
+    corners = Counter(
+        f"{'lower' if rising.index(winner) < middle else 'upper'} "
+        f"{'left' if rising.index(loser) < middle else 'right'}"
+        for winner, loser in mine
+    )
+    (corner, number), *_ = corners.most_common(1)
+    return holds(
+        "the corner with most of LBI's outliers, axes as in the caption of Figure 10",
+        "lower left",
+        f"{corner}, with {number} of {len(mine)}",
+        found=corner == "lower left",
+        rule="the quarter of the plot with most of them, both axes ascending by the score of L2",
+        why="an outlier is a poor item preferred to a good one: with both axes ascending that is below the "
+        "diagonal, to the lower right; it is the lower left when the axis across descends, as the text on "
+        "Figure 20 has it",
+    )
+
+
+def most_misfitting(problem: Any, share: float) -> set[Statement]:
+    """What that share of the comparisons says, those of largest misfit to L2; of equal ones the first."""
+    rows = np.argsort(-misfit(problem).round(9), kind="stable")[: round(share * problem.rows)]
+    winner, loser = said(problem)
+    return set(zip(winner[rows].tolist(), loser[rows].tolist(), strict=True))
+
+
+def at_random(problem: Any, number: int) -> set[Statement]:
+    """So many statements out of all that were made, at random."""
+    every = sorted(set(zip(*(ids.tolist() for ids in said(problem)), strict=True)))
+    chosen = np.random.default_rng(0).choice(len(every), min(number, len(every)), replace=False)
+    return {every[at] for at in chosen}
 
 
 def scatter(runs: Runs, **chosen: Any) -> Any:

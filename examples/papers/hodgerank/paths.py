@@ -20,7 +20,9 @@ def path_panel(axes: Any, result: Any) -> None:
     across = drawn if path.parameter == "t" else 1 / drawn
     for which, colour, label in ((~wrong, "#0072B2", "right"), (wrong, "#D55E00", "truly wrong")):
         alpha = float(np.clip(30 / max(which.sum(), 1), 0.25, 0.9))
-        lines = axes.plot(across, outliers[:, which], color=colour, alpha=alpha, linewidth=0.9)
+        lines = axes.plot(
+            across, outliers[:, which], color=colour, alpha=alpha, linewidth=0.9, rasterized=True
+        )
         if lines:
             lines[0].set_label(label)
     if across[-1] > 20 * across[0]:  # several decades

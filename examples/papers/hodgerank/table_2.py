@@ -1,7 +1,8 @@
 """Scores and ranks of the 16 images of reference 10 of PC-IQA by eight methods.
 
 Settings and tolerances are those of Table 1. The bump chart is Figure 16. The text also says how some
-images are ordered, and how many votes say so.
+images are ordered, and how many votes say so. Negative controls as there; for the order of two images, L2
+in the place of all four methods; for the votes, the same two images of another reference.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from harness.answers import again
-from harness.claims import Line, holds
+from harness.claims import Line, against, holds
 from harness.runs import Runs
 from hodgerank.columns import Printed, Swap, bumps, column_lines, consistency_lines, scores
 from hodgerank.flagged import said
 
+import optiframe
+
 TITLE = "Table 2 and Figure 16: PC-IQA, reference 10"
+CLAIM = "On PC-IQA, LBI gives the results that are the most consistent with the unbiased LASSO+L2."
 QUICK = ()
 INSIDE = True
 
@@ -55,17 +59,20 @@ def judge(runs: Runs) -> list[Line]:
     for first, second, by in _ABOVE:
         a, b = PRINTED.items.index(first), PRINTED.items.index(second)
         found = {name: bool(ours[name][a] > ours[name][b]) for name in by if name in ours}
-        lines.append(
+        line, control = (
             holds(
                 f"image {first} above image {second}",
                 _by(by),
-                _by(found),
-                found=all(by[name] == above for name, above in found.items()),
+                _by(each),
+                found=all(by[name] == above for name, above in each.items()),
                 rule="the order of two scores by each of four methods",
             )
+            for each in (found, dict.fromkeys(found, found["L2"]))
         )
-        votes = _votes(again(runs.where(solver="L2")[0]).problem, first, second)
-        lines.append(
+        lines.append(against(line, "L2 in all places", control))
+        here = again(runs.where(solver="L2")[0]).problem
+        elsewhere = optiframe.problem(dataset={**runs[0].problem["dataset"], "ref": 1})
+        line, control = (
             holds(
                 f"votes for image {first} and for image {second}",
                 "{} and {}".format(*_VOTES[first, second]),
@@ -73,7 +80,9 @@ def judge(runs: Runs) -> list[Line]:
                 found=votes == _VOTES[first, second],
                 rule="counted",
             )
+            for votes in (_votes(problem, first, second) for problem in (here, elsewhere))
         )
+        lines.append(against(line, "of reference 1", control))
     return lines
 
 

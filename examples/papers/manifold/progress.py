@@ -6,6 +6,7 @@ import numpy as np
 from harness.runs import Run
 from numpy.typing import NDArray
 
+BROKEN = "conjugate gradients"  # the negative control: no curvature
 LIKELIHOOD_ONLY = ("BFGDB", "SPG")  # they minimize other functions, in the trace as `minimized`
 
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from harness.answers import problem_of, solved
-from harness.claims import Line, holds
+from harness.claims import Line, against, holds
 from harness.figures import legend_below, panels
 from harness.runs import Run, Runs
 from numpy.typing import NDArray
 
 METHODS = ("descent", "Eq. 4")
+HALVED = "descent, half the step"  # the negative control: another speed
 # Curves this near lie on each other to the eye: a twentieth of the height of the plot.
 _ALIKE = 0.05
 _COLOURS = {"descent": "tab:blue", "Eq. 4": "tab:red"}  # as in the paper
 
 
 def alike(runs: Runs, graph: str) -> Line:
-    """Whether the two curves of errors are one to the eye in every realization."""
+    """Whether the two curves of errors are one to the eye in every realization.
+
+    The control has the descent with half the step in the place of Eq. 4.
+    """
+    line, control = (_alike(runs, graph, other) for other in (METHODS[1], HALVED))
+    return against(line, f"{HALVED}, in the place of {METHODS[1]}", control)
+
+
+def _alike(runs: Runs, graph: str, rival: str) -> Line:
     gaps, places, lasts = [], [], []
     for seed in _seeds(runs):
-        one, other = (_curve(runs, graph, method, seed) for method in METHODS)
+        one, other = (_curve(runs, graph, method, seed) for method in (METHODS[0], rival))
         shared = np.intersect1d(one[0], other[0], return_indices=True)[1:]
         gap = np.abs(one[1][shared[0]] - other[1][shared[1]]) / one[1][0]
         gaps.append(gap.max())
@@ -67,9 +77,8 @@ def limit(run: Run) -> float:
     return float(solved(problem_of(run), "rankone.coordinate").metrics["distance"])
 
 
-def figure(runs: Runs) -> Any:
+def figure(runs: Runs, graphs: Sequence[str]) -> Any:
     """The first realization of each graph, as the paper shows one."""
-    graphs = runs.distinct("problem")
     made, axes = panels(len(graphs))
     seed = _seeds(runs)[0]
     for axis, graph in zip(axes, graphs, strict=True):

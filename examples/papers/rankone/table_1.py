@@ -7,9 +7,12 @@ label every task, drawn anew. So the Bayes errors cannot be compared; what can i
 them, and where it is reversed.
 
 Beta(2, 2) and Beta(.5, .5) are symmetric about 1/2: whether the sum is positive is a coin toss in each run,
-and the mean error says how the tosses fell. Ten tosses beside ten: only the grossest difference would show.
+and the mean error says how the tosses fell. Ten tosses beside ten can hardly decide anything.
 (The text names the last population by a slip as that of alpha = 5 and beta = 1; the table's alpha = 1 and
 beta = 3 is meant.)
+
+Negative controls: the majority vote in PGD's place; for what is reversed by chance, the better of an answer
+and its reverse; for the printed spreads, a hundredth of the tasks.
 
 The spreads of the Bayes column can be checked without any run, as far as they are standard deviations of the
 share of errors on 300 tasks: such a share varies at least like a binomial one.
@@ -17,12 +20,17 @@ share of errors on 300 tasks: such a share varies at least like a binomial one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.stats
-from harness.claims import Line, cannot, holds, level, mean, sampled
+from harness.claims import Line, against, cannot, holds, level, mean, sampled
 from harness.runs import Runs
 
 TITLE = "Table 1: populations of workers"
+CLAIM = (
+    "PGD comes close to Bayes when the skills sum to something positive, and is reversed when they do not."
+)
 INSIDE = True
 QUICK = ("seeds=3",)
 
@@ -40,46 +48,54 @@ _PRINTED = {
 def judge(runs: Runs) -> list[Line]:
     lines = []
     for workers, (bayes, _, paper, spread) in _PRINTED.items():
-        ours = np.round(runs.values("error", problem=workers), 12)  # so that equal shares are equal
-        best = np.round(ours - runs.values("regret", problem=workers), 12)
+        # Rounded so that equal shares are equal.
+        ours, majority = (
+            np.round(runs.values("error", problem=workers, solver=name), 12)
+            for name in ("rankone.pgd", "labels.majority")
+        )
+        best = np.round(ours - runs.values("regret", problem=workers, solver="rankone.pgd"), 12)
         what = f"{workers}, error"
         if workers == "more positive":
             lines.append(
-                level(
-                    f"{what} beside Bayes",
-                    f"{paper}, Bayes {bayes}",
-                    best,
-                    ours,
-                    within=spread,
+                _beside_majority(
+                    f"{what} beside Bayes", f"{paper}, Bayes {bayes}", best, (ours, majority), spread
                 )
             )
         elif workers in ("more negative", "spammers"):
+            claim = f"{paper}, one less Bayes is {1 - bayes:.4f}"
+            reversed_ = np.round(1.0 - best, 12)
             lines.append(
-                level(
-                    f"{what}: all answers are reversed",
-                    f"{paper}, one less Bayes is {1 - bayes:.4f}",
-                    np.round(1.0 - best, 12),
-                    ours,
-                    within=spread,
+                _beside_majority(
+                    f"{what}: all answers are reversed", claim, reversed_, (ours, majority), spread
                 )
             )
         else:
-            lines.append(sampled(f"{what}: reversed by chance", paper, spread, _RUNS, ours))
+            line, control = (
+                sampled(f"{what}: reversed by chance", paper, spread, _RUNS, each)
+                for each in (ours, np.minimum(ours, 1 - ours))
+            )
+            lines.append(against(line, "never reversed", control))
         missing = "how many workers there are, and who labels what"
         lines.append(cannot(f"{workers}, Bayes error", f"{bayes}", missing, str(mean(best))))
-    return [*lines, _spreads()]
+    return [*lines, against(_spreads(_TASKS), "were it three tasks", _spreads(_TASKS // 100))]
 
 
-def _spreads() -> Line:
-    """Whether the spreads of the Bayes column can be those of ten runs of 300 tasks."""
+def _beside_majority(what: str, claim: str, wanted: Any, pair: tuple[Any, Any], spread: float) -> Line:
+    """Of PGD's errors and the majority's, beside what they should be."""
+    line, control = (level(what, claim, wanted, each, within=spread) for each in pair)
+    return against(line, "the majority in PGD's place", control)
+
+
+def _spreads(tasks: int) -> Line:
+    """Whether the spreads of the Bayes column can be those of ten runs of so many tasks."""
     sum_of_squares, freedom = 0.0, 0
     for error, spread, _, _ in _PRINTED.values():
-        sum_of_squares += (_RUNS - 1) * spread**2 / (error * (1 - error) / _TASKS)
+        sum_of_squares += (_RUNS - 1) * spread**2 / (error * (1 - error) / tasks)
         freedom += _RUNS - 1
     chance = float(scipy.stats.chi2.cdf(sum_of_squares, freedom))
-    least = ", ".join(f"{np.sqrt(p * (1 - p) / _TASKS):.4f}" for p, _, _, _ in _PRINTED.values())
+    least = ", ".join(f"{np.sqrt(p * (1 - p) / tasks):.4f}" for p, _, _, _ in _PRINTED.values())
     return holds(
-        "spread of the Bayes errors over ten runs of 300 tasks",
+        f"spread of the Bayes errors over ten runs of {_TASKS} tasks",
         ", ".join(f"{spread}" for _, spread, _, _ in _PRINTED.values()),
         f"at least {least}; so little by chance: {chance:.1g}",
         found=chance >= 0.01,

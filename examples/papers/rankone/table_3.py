@@ -7,6 +7,10 @@ proportion to 1/i. So the numbers cannot be compared; what can is which weights 
 in the paper's table is taken as within its larger printed spread. Where a claim differs, the difference at 5
 labels a task or activity 1/i^2 is said, too.
 
+Negative controls: for what busy spammers or skilled workers do to the weights, workers who are all equally
+busy; for weights that do the same, the third ones; for all weights alike, the runs in which the pairs share
+unequal numbers of tasks.
+
 The text also says that all weights do the same where all pairs share as many tasks: checked on a clique,
 where every worker labels every task.
 """
@@ -17,13 +21,14 @@ from typing import Any
 
 import numpy as np
 from harness.answers import kept, solved
-from harness.claims import Line, cannot, holds, level, mean, order
+from harness.claims import Line, against, cannot, holds, level, mean, order
 from harness.runs import Runs
 from numpy.typing import NDArray
 
 import optiframe
 
 TITLE = "Table 3: weights of the pairs"
+CLAIM = "Weights by shared tasks help when skilled workers are busiest; squared ones hurt with spammers."
 INSIDE = True
 QUICK = ("seeds=3",)
 
@@ -43,26 +48,34 @@ def judge(runs: Runs) -> list[Line]:
     lines = []
     for busiest, good, bad in _BETTER:
         printed = _PRINTED[busiest]
-        lines.append(
+        seeds = sorted({run.seed for run in runs})
+        equal = kept(
+            runs, "equal", [good, bad, seeds], lambda g=good, b=bad, s=seeds: _equally_busy((g, b), s)
+        )
+        line, control = (
             order(
                 f"{busiest} busiest: {_WEIGHTS[good]} better than {_WEIGHTS[bad]}",
                 f"{printed[good]} against {printed[bad]}",
-                _errors(runs, busiest, good),
-                _errors(runs, busiest, bad),
+                *pair,
                 why=_elsewhere(runs, busiest, good, bad),
             )
+            for pair in ([_errors(runs, busiest, weights) for weights in (good, bad)], equal)
         )
+        lines.append(against(line, "all workers equally busy", control))
     for busiest, one, other, spread in _SAME:
-        lines.append(
+        (third,) = set(_WEIGHTS) - {one, other}
+        line, control = (
             level(
                 f"{busiest} busiest: {_WEIGHTS[one]} and {_WEIGHTS[other]} do the same",
                 _PRINTED[busiest][one],
                 _errors(runs, busiest, one),
-                _errors(runs, busiest, other),
+                _errors(runs, busiest, each),
                 within=spread,
                 why=_elsewhere(runs, busiest, one, other),
             )
+            for each in (other, third)
         )
+        lines.append(against(line, f"{_WEIGHTS[third]} in the place of {_WEIGHTS[other]}", control))
     lines.append(_equal_counts(runs))
     missing = "how many workers there are, how many label a task, how busy the busy are"
     for busiest, row in _PRINTED.items():
@@ -74,16 +87,26 @@ def judge(runs: Runs) -> list[Line]:
 
 def _equal_counts(runs: Runs) -> Line:
     seeds = sorted({run.seed for run in runs})
-    errors = {weights: [_error(weights, seed, graph="clique") for seed in seeds] for weights in _WEIGHTS}
-    apart = max(float(np.ptp(each)) for each in zip(*errors.values(), strict=True))
+    equal = [[_error(weights, seed, graph="clique") for seed in seeds] for weights in _WEIGHTS]
+    unequal = [list(_errors(runs, "skilled", weights)) for weights in _WEIGHTS]
+    line, control = (_identical(each, len(seeds)) for each in (equal, unequal))
+    return against(line, "pairs that share unequal numbers of tasks", control)
+
+
+def _identical(errors: list[list[float]], draws: int) -> Line:
+    apart = max(float(np.ptp(each)) for each in zip(*errors, strict=True))
     return holds(
         "every pair shares as many tasks: all weights do the same",
         "identical results",
-        f"errors at most {apart:.2g} apart in {len(seeds)} draws",
+        f"errors at most {apart:.2g} apart in {draws} draws",
         found=apart == 0,
         rule="the same number of errors in every draw",
         why="not explained",
     )
+
+
+def _equally_busy(pair: tuple[str, str], seeds: list[int]) -> list[list[float]]:
+    return [[_error(weights, seed, labels_per_task=3) for seed in seeds] for weights in pair]
 
 
 def _errors(runs: Runs, busiest: str, weights: str) -> NDArray[np.float64]:

@@ -10,6 +10,9 @@ Where we depart: 20 workers, 40 tasks, the ratios and 10 repeats are ours, the p
 Nor does it say where thresholding begins: it is shown from no assignment, and from that of the linear
 program, where it keeps the best of all it meets.
 
+Negative controls: for what the ratio does, repeats of the smallest ratio alone; for the random assignment,
+every other draw of it beside the rest.
+
 The text claims that the accuracy grows with the ratio, and that the random assignment needs more
 assignments for the same accuracy than the other two. It does not say in words which of these two is better,
 and the figure has no numbers: that is shown without a verdict.
@@ -20,11 +23,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from harness.claims import Line, cannot, holds, mean, order
+from harness.claims import Line, against, cannot, halves, holds, mean, order
 from harness.figures import curves, legend_below, panels
 from harness.runs import Runs
 
 TITLE = "Figure 4: task assignment"
+CLAIM = "Expected accuracy grows with the caps, and a random assignment is worse than the other two."
 INSIDE = True  # cells of well under a second each, and no claim about time
 _SMALL = '{name="assignment.uniform", tasks=12, per_worker=0.1, per_task=0.1, seed={from="seed"}}'
 QUICK = ("seeds=1", 'problem=[{title="ratio 0.1", dataset=' + _SMALL + "}]")
@@ -42,15 +46,16 @@ def judge(runs: Runs) -> list[Line]:
     }
     lines = [_grows(solver, found[solver]) for solver in (OURS, LP, RANDOM)]
     for solver in (OURS, LP):
-        lines += [
-            order(
-                f"ratio {r:g}: random below {solver}",
-                "random needs more assignments for the same accuracy",
-                found[RANDOM][r],
-                found[solver][r],
+        for r in ratios:
+            line, control = (
+                order(
+                    f"ratio {r:g}: random below {solver}",
+                    "random needs more assignments for the same accuracy",
+                    *pair,
+                )
+                for pair in ((found[RANDOM][r], found[solver][r]), halves(found[RANDOM][r]))
             )
-            for r in ratios
-        ]
+            lines.append(against(line, "random in every other draw beside the rest", control))
     lines += [
         cannot(
             f"{solver}: above the linear program by",
@@ -64,7 +69,14 @@ def judge(runs: Runs) -> list[Line]:
 
 
 def _grows(solver: str, by_ratio: dict[float, Any]) -> Line:
-    means = [mean(by_ratio[r]).value for r in sorted(by_ratio)]
+    ratios = sorted(by_ratio)
+    least = by_ratio[ratios[0]]
+    groups = [float(least[at :: len(ratios)].mean()) for at in range(min(len(ratios), len(least)))]
+    line, control = (_rises(solver, means) for means in ([mean(by_ratio[r]).value for r in ratios], groups))
+    return against(line, f"repeats of ratio {ratios[0]:g} alone, in {len(groups)} groups", control)
+
+
+def _rises(solver: str, means: list[float]) -> Line:
     return holds(
         f"{solver}: grows with the ratio",
         "the accuracy increases with larger ratio",
