@@ -11,10 +11,17 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
+from optiframe_comrade.parts.filters import Norm
+from optiframe_hodgerank.solvers.lbi import LinearizedBregman
+from optiframe_rankone.problem import LabelAggregation
+from optiframe_tvcs.assignment.solvers import AssignmentIHT
 
+import optiframe
+from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import read_plan
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +38,8 @@ DOCS = ROOT / "docs" / "papers"
 def claims(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.syspath_prepend(PAPERS)
     yield importlib.import_module("harness.claims")
-    for name in [name for name in sys.modules if name.partition(".")[0] == "harness"]:
+    shared = ("harness", "rankone", "tvcs", "hodgerank", "manifold", "comrade")
+    for name in [name for name in sys.modules if name.partition(".")[0] in shared]:
         del sys.modules[name]
 
 
@@ -237,3 +245,80 @@ def test_the_readme_counts_what_the_pages_say() -> None:
     assert judged
     assert readme.counts() == pages.totals(judged)
     assert pages.totals(judged) in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
+def judged(item: str, changes: list[str] | None, folder: Path) -> dict[str, str]:
+    """Verdicts of an item's lines by its full rules, on a smaller plan; None: the quick one."""
+    items, inside, runs, answers = (
+        importlib.import_module(f"harness.{name}") for name in ("items", "inside", "runs", "answers")
+    )
+    answers._solved.cache_clear()
+    (chosen,) = items.items([item])
+    plan = read_plan(chosen.file, [*(changes or chosen.quick), "executor.workers=1"], modules=chosen.modules)
+    records = run_plan(plan, folder, show=False, executor=inside.Inside())
+    found = runs.Runs.of(plan, records, "full", str(folder / "paper" / "item"))
+    return {line.what: line.verdict for line in chosen.judge(found)}
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("claims", "data_folder")
+def test_comrade_is_robust_with_its_filter_and_not_when_it_keeps_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = [
+        "seeds=3",
+        'problem.0.dataset={name="libsvm.a9a"}',
+        'solver.1.attack={name="flipped-labels"}',
+        "solver.1.byzantine=0.2",
+    ]
+    line = "a9a, flipped-labels: gap below ten times that without"
+    assert judged("comrade/figure_2", changes, tmp_path / "whole")[line] == "agrees"
+    monkeypatch.setattr(Norm, "kept", lambda _self, vectors, _trim=0: np.arange(len(vectors)))
+    assert judged("comrade/figure_2", changes, tmp_path / "broken")[line] == "differs"
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("claims", "data_folder")
+def test_pgd_meets_the_table_and_not_when_all_workers_count_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "RTE, Opt-D&S", "RTE, PGD"
+    whole = judged("rankone/table_5", None, tmp_path / "whole")
+    assert [whole[each] for each in line] == ["agrees", "agrees"]
+    monkeypatch.setattr(
+        LabelAggregation, "from_skills", lambda self, skills: self.weighted_vote(np.full_like(skills, 0.5))
+    )
+    broken = judged("rankone/table_5", None, tmp_path / "broken")
+    assert [broken[each] for each in line] == ["agrees", "differs"]
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("claims")
+def test_thresholding_beats_a_random_assignment_and_not_when_it_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = '{name="assignment.uniform", tasks=12, per_worker=0.3, per_task=0.3, seed={from="seed"}}'
+    changes = ["seeds=5", 'problem=[{title="ratio 0.3", dataset=' + small + "}]"]
+    line = "ratio 0.3: random below thresholding"
+    assert judged("tvcs/figure_4", changes, tmp_path / "whole")[line] == "agrees"
+
+    def finish(_self: AssignmentIHT, problem: Any, _iterate: Any) -> Any:
+        return optiframe.solve(problem, "tvcs.assignment-random", seed=99, progress=False).solution
+
+    monkeypatch.setattr(AssignmentIHT, "finish", finish)
+    assert judged("tvcs/figure_4", changes, tmp_path / "broken")[line] != "agrees"
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("claims")
+def test_lbi_has_less_bias_than_lasso_and_not_when_it_answers_as_lasso(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "bias of the outliers: LASSO's over twice LBI's"
+    assert judged("hodgerank/figure_2", ["seeds=10"], tmp_path / "whole")[line] == "agrees"
+
+    def finish(_self: LinearizedBregman, problem: Any, _iterate: Any) -> Any:
+        return optiframe.solve(problem, "hodge.hlasso", share=0.1, progress=False).solution
+
+    monkeypatch.setattr(LinearizedBregman, "finish", finish)
+    assert judged("hodgerank/figure_2", ["seeds=10"], tmp_path / "broken")[line] == "differs"

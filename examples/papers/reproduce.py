@@ -45,10 +45,13 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("results/papers"), help="what has finished")
     parser.add_argument("--pages", type=Path, help="default: docs/papers at the full size")
     parser.add_argument("--workers", type=int, help="cells run at once")
+    parser.add_argument(
+        "--index", action="store_true", help="judge nothing: write the gallery and the counts"
+    )
     parser.add_argument("--stored", action="store_true", help="run nothing: judge what is stored")
     asked = parser.parse_args()
     try:
-        chosen = items(asked.items)
+        chosen = [] if asked.index else items(asked.items)
     except LookupError as error:
         parser.error(str(error))
     folder = asked.output / asked.size

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.claims import MISSING, Line
 from harness.evaluation import Evaluation, counted
-from harness.items import Item
+from harness.items import HERE, Item
 
 NAMES = {
     "rankone": "Rank-one completion for crowdsourcing",
@@ -58,6 +59,7 @@ def write_index(judged: Sequence[Evaluation], missing: Sequence[Item], folder: P
         "",
         totals(judged),
     ]
+    unchecked = tomllib.loads((HERE / "not_checked.toml").read_text(encoding="utf-8"))
     for paper, name in NAMES.items():
         mine = [each for each in judged if each.item.paper == paper]
         absent = [item for item in missing if item.paper == paper]
@@ -66,6 +68,13 @@ def write_index(judged: Sequence[Evaluation], missing: Sequence[Item], folder: P
         parts += ["", f"## {name} {{ #{paper} }}", "", f"{CITED[paper]}.", ""]
         if mine:
             parts += ['<div class="grid cards" markdown>', "", *[_card(each) for each in mine], "</div>"]
+        if paper in unchecked:
+            parts += [
+                "",
+                "Not checked:",
+                "",
+                *[f"- {each['what']}: {each['why']}." for each in unchecked[paper]],
+            ]
         if absent:
             told = "; ".join(f"{item.title} (`{paper}/{item.name}`)" for item in absent)
             parts += ["", f"Full size not yet run here: {told}."]
