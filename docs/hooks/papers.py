@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).parents[2]
+_HEADING = re.compile(r"^## (?P<name>.*) \{ #(?P<folder>\w+) \}$", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
     """Put the pages there are into the navigation, a section for each paper."""
     pages: list[Any] = ["papers/index.md"]
-    for folder in sorted(path for path in _pages().iterdir() if path.is_dir()):
-        items = sorted(folder.glob("*.md"), key=_by_number)
+    for paper, called in _papers():
+        items = sorted((_pages() / paper).glob("*.md"), key=_by_number)
         if items:
-            pages.append({_name(folder): [f"papers/{folder.name}/{path.name}" for path in items]})
+            pages.append({called: [f"papers/{paper}/{path.name}" for path in items]})
     config.nav = [{"Papers": pages} if "Papers" in entry else entry for entry in config.nav]
     return config
 
@@ -60,12 +62,10 @@ def _pages() -> Path:
     return _ROOT / "docs" / "papers"
 
 
-def _name(folder: Path) -> str:
-    """What the index calls the paper: the heading over its items."""
-    for line in (_pages() / "index.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("## ") and f"#{folder.name} " in line:
-            return line.removeprefix("## ").partition(" {")[0]
-    return folder.name
+def _papers() -> list[tuple[str, str]]:
+    """Folder and name of each paper, from the headings of the index, in their order."""
+    index = (_pages() / "index.md").read_text(encoding="utf-8")
+    return [(found["folder"], found["name"]) for found in _HEADING.finditer(index)]
 
 
 def _by_number(file: Path) -> tuple[str, int, str]:
