@@ -175,11 +175,13 @@ class FailsToWarmUp(_Misbehaving):
 
 @register
 class Busy(_Misbehaving):
-    """Never comes back, and calculates."""
+    """Never comes back, and calculates, once it has waited for as long as nobody looks."""
 
     name = "mis.busy"
+    waits: float = 0.0
 
     def act(self, x: Any, problem: Minimize) -> Any:
+        time.sleep(self.waits)
         while True:
             x = x + 0.0
 
