@@ -378,9 +378,11 @@ def test_the_first_interrupt_kills_the_children_and_leaves_a_store_to_resume(tmp
 
 
 @pytest.mark.slow
-def test_killing_the_main_process_again_and_again_loses_and_repeats_nothing():
+@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.thorough)])
+def test_killing_the_main_process_again_and_again_loses_and_repeats_nothing(kills):
+    numbers = ["--kills", str(kills), "--seeds", "2", "--longest", "1.6", "--to-die", "60"]
     done = subprocess.run(
-        [sys.executable, str(KILLS), "--kills", "4", "--seeds", "2", "--longest", "1.6", "--to-die", "60"],
+        [sys.executable, str(KILLS), *numbers],
         capture_output=True,
         text=True,
         timeout=480,
