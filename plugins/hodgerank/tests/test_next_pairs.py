@@ -129,6 +129,18 @@ def test_workers_are_asked_within_their_caps_and_never_twice() -> None:
     assert not {"w10", "w11"} & set(suggest(result, n=6, per_worker=1)["worker"])
 
 
+def test_where_workers_cannot_take_all_that_is_wanted_no_pair_comes_twice_and_a_note_says_so() -> None:
+    result = solve(crowd(), "ranking.suggest", n=40, per_worker=2)
+    pairs = result.to_tables()["next_pairs"]
+    assert 15 < len(pairs["left"]) <= 24
+    assert (
+        max(Counter(frozenset(pair) for pair in zip(pairs["left"], pairs["right"], strict=True)).values())
+        == 1
+    )
+    (note,) = [one.text for one in result.findings if one.identifier == "ranking.next-pairs"]
+    assert f"These are {len(pairs['left'])} of 40 wanted: no worker is asked for more than 2" in note
+
+
 def test_named_workers_may_be_new_and_share_the_pairs_evenly() -> None:
     table = suggest(votes(0), n=6, workers=["ann", "bob", "cy"])
     assert sorted(Counter(table["worker"]).values()) == [2, 2, 2]

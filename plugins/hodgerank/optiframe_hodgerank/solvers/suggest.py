@@ -126,13 +126,13 @@ class Suggest(Solver[PairwiseRanking, Ranking, NextPairs]):
             return result.status, f"{of.name}: {result.message}"
         reliability = reliability_of(result.detail)
         pairs = suggestions(problem.comparisons, result.solution, self._asking, reliability)
-        run.findings.append(_said(pairs))
+        run.findings.append(_said(pairs, self.n, self.per_worker))
         yield Iterate(result.solution, detail=NextPairs(pairs, result.detail))
         return result.status, f"{of.name}: {result.message}"
 
 
-def _said(pairs: Columns) -> Finding:
-    """The first pairs, by name."""
+def _said(pairs: Columns, wanted: int, per_worker: int | None) -> Finding:
+    """The first pairs, by name, and why there are fewer than were wanted."""
     number = len(pairs["left"])
     if not number:
         return Finding(
@@ -146,4 +146,9 @@ def _said(pairs: Columns) -> Finding:
         for k in range(min(_NAMED, number))
     ]
     more = "" if number <= _NAMED else f", and {number - _NAMED} more (table next_pairs)"
+    if number < wanted and per_worker is not None:
+        more += (
+            f". These are {number} of {wanted} wanted: no worker is asked for more than {per_worker} or a "
+            "pair they have compared, and those who guess are not asked"
+        )
     return Finding("note", f"compare next: {'; '.join(named)}{more}", identifier="ranking.next-pairs")

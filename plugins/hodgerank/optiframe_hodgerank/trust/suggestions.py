@@ -91,11 +91,13 @@ def suggestions(
     workers = workers_of(comparisons, asking.workers, reliability) if asking.by_worker else None
     if workers is None:
         return _columns(comparisons, next_pairs(known, asking.n, asking.measure, **limits))
-    limits["per_pair"] = times_a_pair(asking.n, items, asking.per_pair)
-    possible = items * (items - 1) // 2 * limits["per_pair"]
-    offered = next_pairs(known, min(_SPARE * asking.n, possible), asking.measure, **limits)
     per_worker = asking.per_worker or -(-asking.n // len(workers.ids))
-    dealt = assigned(comparisons, offered, workers, asking.n, per_worker)
+    # What nobody may be asked must not bring a pair in twice, before all others have come.
+    n = min(asking.n, per_worker * max(int(np.count_nonzero(workers.worth)), 1))
+    limits["per_pair"] = times_a_pair(n, items, asking.per_pair)
+    possible = items * (items - 1) // 2 * limits["per_pair"]
+    offered = next_pairs(known, min(_SPARE * n, possible), asking.measure, **limits)
+    dealt = assigned(comparisons, offered, workers, n, per_worker)
     columns = _columns(comparisons, [pair for pair, _ in dealt])
     return {**columns, "worker": workers.ids[np.array([who for _, who in dealt], dtype=np.int64)]}
 
