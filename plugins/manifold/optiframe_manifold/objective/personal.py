@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from optiframe.records.fields import Array
 from optiframe_manifold.data import Choices
 from optiframe_manifold.kernels import passes
+from optiframe_manifold.kernels.blas import one_thread
 from optiframe_manifold.low_rank import LowRank, leading
 from optiframe_manifold.objective.btl_start import comparison_matrix
 from optiframe_manifold.objective.row_passes import Comparisons
@@ -115,14 +116,15 @@ class PersonalLikelihood:
             if self.halt():
                 raise StopIteration
 
-        found = minimize(
-            value_and_gradient,
-            np.concatenate([tastes.ravel(), right.ravel()]),
-            jac=True,
-            method="L-BFGS-B",
-            callback=callback,
-            options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY, **stop},
-        )
+        with one_thread():
+            found = minimize(
+                value_and_gradient,
+                np.concatenate([tastes.ravel(), right.ravel()]),
+                jac=True,
+                method="L-BFGS-B",
+                callback=callback,
+                options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY, **stop},
+            )
         best = point(found.x)
         return LowRank(best.left.copy(), best.right.copy())
 
