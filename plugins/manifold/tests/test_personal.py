@@ -355,3 +355,16 @@ def test_a_penalty_without_effect_is_named(chosen: dict[str, Any]) -> None:
 def test_the_estimator_wants_a_rank_or_auto() -> None:
     with pytest.raises(InvalidInput, match="must be a whole number or 'auto', got None"):
         CollaborativeRanker(None).fit(choices(users=3, items=3, each=4, tastes=0.0))  # type: ignore[arg-type]
+
+
+def test_of_one_user_it_says_so_and_warns_of_nobody_where_all_share_a_ranking() -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(6, size=300)
+    right = (left + rng.integers(1, 6, size=300)) % 6
+    label = np.where(rng.random(300) < 1 / (1 + np.exp(0.5 * (left - right))), right, left)
+    rows = {"left": left, "right": right, "label": label}
+    one = optiframe.solve(CollaborativeRanking(comparisons={"user": ["ann"] * 300, **rows}))
+    assert said(one)["collaborative.personal-rankings-not-judged"].endswith("there is one user")
+    many = optiframe.solve(CollaborativeRanking(comparisons={"user": np.arange(300), **rows}))
+    assert "collaborative.one-ranking-served" in said(many)
+    assert "collaborative.user-with-one-comparison" not in said(many)  # rankings are nobody's own

@@ -57,7 +57,8 @@ def report(table: ChoiceTable, factors: LowRank, *, rank: int, penalized: bool) 
     """
     pairs = Pairs.of(table)
     yield from table.remarks
-    yield from silent_users(table, rank)
+    shared = bool((factors.left == factors.left[0]).all())
+    yield from silent_users(table, rank, shared=shared)
     yield from contradicting_users(table, pairs)
     yield from never_compared(table)
     yield from apart(table)
@@ -70,8 +71,11 @@ def report(table: ChoiceTable, factors: LowRank, *, rank: int, penalized: bool) 
     yield shift()
 
 
-def silent_users(table: ChoiceTable, rank: int) -> Iterator[Finding]:
-    """Users with no comparison, with one, and with fewer than the numbers to be found for each."""
+def silent_users(table: ChoiceTable, rank: int, *, shared: bool = False) -> Iterator[Finding]:
+    """Users with no comparison, with one, and with fewer than the numbers to be found for each.
+
+    Where all have the `shared` ranking, only those with none: nobody's is made of their own comparisons.
+    """
     count = np.bincount(table.user, minlength=len(table.user_ids))
     none, one = table.user_ids[count == 0], table.user_ids[count == 1]
     if len(none):
@@ -82,6 +86,8 @@ def silent_users(table: ChoiceTable, rank: int) -> Iterator[Finding]:
             "and they are given the ranking of all users' comparisons together",
             identifier="collaborative.user-without-comparisons",
         )
+    if shared:
+        return
     if len(one):
         yield _about(
             one,

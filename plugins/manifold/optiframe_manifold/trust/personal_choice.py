@@ -146,9 +146,10 @@ class PersonalChoice:
     def _finding(self) -> Finding:
         gain = self.gain
         if gain is None:
-            text = (
-                "one ranking for all users is served: there are too few comparisons to judge personal ones by"
-            )
+            why = "there are too few comparisons to judge personal ones by"
+            if self.judged:
+                why = "there is one user" if len(self.judged[0].loss) == 1 else "no personal ones were tried"
+            text = f"one ranking for all users is served: {why}"
             return Finding("note", text, identifier="collaborative.personal-rankings-not-judged")
         how = (
             f"log-loss of held-out comparisons {gain.personal:.3f} with personal rankings, {gain.shared:.3f} "
