@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
@@ -26,6 +27,33 @@ if TYPE_CHECKING:
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=25, database=None)
 settings.register_profile("thorough", settings.get_profile("project"), max_examples=200)
 settings.load_profile("project")
+
+# Processes that tests fork come from one that has imported these; to import them takes seconds.
+multiprocessing.get_context("forkserver").set_forkserver_preload(
+    [
+        "pytest",
+        "pandas",
+        "pyarrow",
+        "scipy.optimize",
+        "scipy.sparse.linalg",
+        "scipy.stats",
+        "matplotlib.figure",
+        "rich.progress",
+        "distributed",
+        "optiframe.cli.solve",
+        "optiframe.cli.compare",
+        "optiframe.comparison.engine",
+        "optiframe.comparison.plan.first_import",
+        "optiframe.report.page",
+        "optiframe_rankone.problem",
+        "optiframe_hodgerank.problem",
+        "optiframe_tvcs.kernels",
+        "optiframe_manifold.problem",
+        "optiframe_comrade.problem",
+        "optiframe_comrade.backends.dask_workers",
+        "optiframe_comrade.solvers.comrade",
+    ]
+)
 
 # A shell ignores Ctrl-C for what it starts in the background, and children inherit that: the tests of
 # interrupts would then wait for ever or see none.

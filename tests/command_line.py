@@ -1,6 +1,7 @@
 """The command line and Python in processes of their own, as a person starts them.
 
-To import what they need takes a second or two; these processes are forked from one that has done so.
+To import what they need takes a second or two; these processes are forked from one that has done so, by
+the list in conftest.py.
 """
 
 from __future__ import annotations
@@ -16,23 +17,6 @@ from tempfile import TemporaryDirectory
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 _WARM = multiprocessing.get_context("forkserver")
-_WARM.set_forkserver_preload(
-    [
-        "pytest",
-        "pandas",
-        "pyarrow",
-        "scipy.optimize",
-        "scipy.sparse.linalg",
-        "rich.progress",
-        "optiframe.cli.solve",
-        "optiframe.cli.compare",
-        "optiframe_rankone.problem",
-        "optiframe_hodgerank.problem",
-        "optiframe_tvcs.kernels",
-        "optiframe_manifold.problem",
-        "optiframe_comrade.problem",
-    ]
-)
 # What a new interpreter would have: its own folder, environment, streams and main module.
 _BEGIN = """
 import os, sys, types, warnings

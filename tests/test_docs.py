@@ -28,13 +28,20 @@ PAGES = sorted(
 )
 _GALLERY = ROOT / "docs" / "gallery.md"  # run when the site is built, in test_site.py
 RUN = [page for page in PAGES if page != _GALLERY and re.search("^```", page.read_text(), re.MULTILINE)]
+# Half a minute of a processor for the federation alone, which test_flower.py and test_flower_front.py start
+# as well.
+_LONG = {ROOT / "docs" / "methods" / "comrade-flower.md"}
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 @pytest.mark.slow  # a page runs for seconds, all of them for minutes
 @pytest.mark.usefixtures("data_folder")
-@pytest.mark.parametrize("page", RUN, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.thorough] * (page in _LONG)) for page in RUN],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     environment = {

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dask
-from distributed import LocalCluster
+from distributed import LocalCluster, utils
 
 # Nothing here may depend on being quick: for workers that answer this is for ever.
 LONG = 120.0
+# Dask's processes are forked, and started again, as in a moment: what they import first stays as conftest.py
+# says, for all that is forked in this process.
+utils._forkserver_preload_set = True
 
 
 @contextmanager
@@ -17,7 +20,12 @@ def cluster_of(processes: int) -> Iterator[LocalCluster]:
     """That many on loopback with one thread each, started again however long that takes."""
     with (
         # Else Dask gives up a killed process that takes more than 15 s to start again.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
+        dask.config.set(
+            {
+                "distributed.deploy.lost-worker-timeout": "10 minutes",
+                "distributed.worker.multiprocessing-method": "forkserver",
+            }
+        ),
         LocalCluster(
             n_workers=processes,
             threads_per_worker=1,

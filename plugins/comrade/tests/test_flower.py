@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import socket
@@ -224,7 +225,11 @@ def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
     ("loss", "words"),
     [
         ("killed", "round 2: Flower's SuperLink is out of reach .*refused"),
-        ("stopped", "round 2: Flower's SuperLink is out of reach .*timed out"),
+        pytest.param(  # a federation of its own, and seconds of waiting
+            "stopped",
+            "round 2: Flower's SuperLink is out of reach .*timed out",
+            marks=pytest.mark.thorough,
+        ),
         pytest.param(
             "started anew",
             "round 2: Flower's SuperLink does not know this run any more",
@@ -269,6 +274,18 @@ def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(
     assert_ended(left)
     assert not trials[0].processes.folder.exists()
     assert set(threading.enumerate()) <= before
+
+
+def test_a_superlink_that_accepts_and_never_answers_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "_LOOK", 0.01)
+    monkeypatch.setattr(relay, "_TIMEOUT", 0.2)
+    ours, theirs = multiprocessing.Pipe()
+    with socket.create_server(("127.0.0.1", 0)) as silent, ours, theirs:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        work = work_of(WorkerConfig(), SHARDS[0].name, SHARDS[0].l2)
+        workers = RelayedWorkers(ours, address, [1], work, names=["node 0"], sizes=[1])
+        with pytest.raises(FederationFailed, match=r"round 2: Flower's SuperLink is out of reach .timed out"):
+            workers.ask(Broadcast(2, NEWTON_STEP, np.zeros(COLUMNS)))
 
 
 @pytest.mark.parametrize(
