@@ -167,7 +167,7 @@ class Crowd:
             )
         for which, does, counted in (
             (self.against, "against the ranking", "count in reverse"),
-            (self.flagged & ~self.against, "little better than by guessing, if not against", "hardly count"),
+            (self.flagged & ~self.against, "little better than by guessing, or worse", "hardly count"),
         ):
             ids = self.worker[which]
             if len(ids):
