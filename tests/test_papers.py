@@ -322,3 +322,15 @@ def test_lbi_has_less_bias_than_lasso_and_not_when_it_answers_as_lasso(
 
     monkeypatch.setattr(LinearizedBregman, "finish", finish)
     assert judged("hodgerank/figure_2", ["seeds=10"], tmp_path / "broken")[line] == "differs"
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("claims", "data_folder")
+def test_the_outliers_of_the_printed_columns_are_what_a_search_finds() -> None:
+    search = importlib.import_module("swap_search")
+    for table in search.TABLES:
+        (item,) = search.items([table])
+        found, gap, _ = search.search(table)
+        named = item.judge.__globals__["SWAP"]
+        assert (set(found.dropped), set(found.kept)) == (set(named.dropped), set(named.kept)), table
+        assert gap < 1e-4

@@ -55,7 +55,7 @@ def unattacked(runs: Runs) -> Runs:
 
 
 def steps(run: Run, what: str) -> NDArray[np.float64]:
-    """Accuracy or gap of every step. An accuracy of a point that is not finite is 0."""
+    """Accuracy or gap after each step, the first to begin with. An accuracy that is not finite is 0."""
     if what == "accuracy":
         return np.nan_to_num(np.array([0.0 if v is None else v for v in run.outcome.trace["accuracy"]]))
     least = run.outcome.objective - run.outcome.metrics["gap"]
@@ -63,12 +63,15 @@ def steps(run: Run, what: str) -> NDArray[np.float64]:
     return np.maximum(values - least, 1e-12)
 
 
-def last(runs: Runs, what: str = "accuracy", step: int = -1, **chosen: Any) -> NDArray[np.float64]:
-    """Accuracy or gap after a step, by seed; the last one: a coordinator does not know its best point."""
-    found = sorted(runs.where(**chosen), key=lambda run: run.seed)
-    if not found:
+def last(runs: Runs, what: str = "accuracy", step: int | None = None, **chosen: Any) -> NDArray[np.float64]:
+    """Accuracy or gap after so many steps, by seed; None: after the last.
+
+    A coordinator does not know its best point.
+    """
+    found = runs.where(**chosen).by_seed()
+    if not len(found):
         raise LookupError(f"no run has {chosen}")
-    return np.array([steps(run, what)[step] for run in found])
+    return np.array([steps(run, what)[-1 if step is None else step - 1] for run in found])
 
 
 def plot(axis: Any, runs: dict[str, Runs], what: str) -> None:
@@ -122,7 +125,7 @@ def withstood(runs: Runs, what: str, data: dict[str, Any], attack: str, compress
 
 def step_counts(runs: Runs) -> range:
     """The numbers of steps after which a claim is judged."""
-    most = len(steps(runs[0], "accuracy")) - 1
+    most = len(steps(runs[0], "accuracy"))
     return range(min(FEWEST, most), most + 1)
 
 

@@ -89,7 +89,9 @@ def _rows(runs: Runs) -> list[int]:
 
 
 def _distances(run: Run) -> NDArray[np.float64]:
-    return np.sqrt(steps(run, "gap"))
+    """At the start, where every point is 0 and the loss log 2, and after each step."""
+    least = run.outcome.objective - run.outcome.metrics["gap"]
+    return np.sqrt(np.concatenate([[np.log(2) - least], steps(run, "gap")]))
 
 
 def _floors(runs: Runs) -> dict[str, dict[int, list[float]]]:
