@@ -7,6 +7,7 @@ namespace; console blocks run line by line, and what they show must be what come
 
 from __future__ import annotations
 
+import ast
 import doctest
 import os
 import re
@@ -119,3 +120,17 @@ def test_the_page_of_the_peers_names_every_one_of_them() -> None:
     for page in (ROOT / "docs" / "peers.md", ROOT / "plugins" / "peers" / "README.md"):
         text = page.read_text(encoding="utf-8")
         assert sorted(name for name in wanted if name not in text) == [], page
+
+
+def test_every_entry_of_the_reference_is_used_by_an_example_beside_it() -> None:
+    """In the same section of its page; that the examples run is tested above."""
+    without = []
+    for page in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        for section in re.split(r"^(?=##? )", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            blocks = [body for language, _, body in _BLOCK.findall(section) if language == "python"]
+            nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
+            used = {node.id for node in nodes if isinstance(node, ast.Name)}
+            used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+            entries = re.findall(r"^::: (\S+)$", section, re.MULTILINE)
+            without += [f"{page.name}: {entry}" for entry in entries if entry.rpartition(".")[2] not in used]
+    assert without == []
