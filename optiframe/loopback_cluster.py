@@ -59,7 +59,7 @@ def loopback_cluster(processes: int | None, settings: dict[str, Any] | None = No
     except RuntimeError as error:
         raise OptiframeError(
             "a Dask cluster of this machine's processes cannot be started: if this is a script, begin its "
-            'work below `if __name__ == "__main__":`, since each of Dask\'s workers imports the script anew '
+            'work below `if __name__ == "__main__":`, since each of Dask\'s workers imports the script again '
             f"({error})"
         ) from None
 

@@ -10,35 +10,36 @@ DASH = "\u2013"  # what is not known
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _NOISE = 1e-15  # of the largest number of a column of scores: what is smaller, rounding may have put there
+_NO_SHARE = 1e-9  # a share below this is rounding, or as good as none
 
 
-def number(value: float, significant: int = 3, *, group: str = "\u2009") -> str:
-    """Three significant digits, or as many as said (then without zeros at the end); a dash for nan.
-
-    `group` stands between thousands: on a page a thin space, in plain text a comma.
-    """
+def number(value: float, significant: int = 3) -> str:
+    """Three significant digits, or as many as given (from four on, no zeros at the end); a dash for nan."""
     if math.isnan(value):
         return DASH
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if value == int(value) and abs(value) < 1e6:
-        return f"{int(value):,}".replace(",", group)
-    if 1e-3 <= abs(value) < 1e4:
+    if abs(value) < 1e6 and abs(value - round(value)) <= 1e-12 * abs(value):
+        return f"{round(value):,}"
+    if 1e-3 <= abs(value) < max(1e4, 10.0**significant):
         digits = max(0, significant - 1 - math.floor(math.log10(abs(value))))
-        text = f"{value:.{digits}f}"
-        return text.rstrip("0") if significant > 3 else text
+        text = f"{value:,.{digits}f}"
+        return text.rstrip("0").rstrip(".") if significant > 3 and digits else text
     mantissa, exponent = f"{value:.{significant - 1}e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 
-def percent(share: float) -> str:
-    """A share in percent; 0% and 100% stand for none and all, and for nothing near them."""
+def percent(share: float, significant: int = 2) -> str:
+    """A share in percent, of two digits or three; 0% and 100% are exactly none and all."""
     if not math.isfinite(share):
         return number(share)
+    share = 0.0 if abs(share) < _NO_SHARE else share
     if 0.995 <= share < 1:
         return f"{min(99.9, 100 * share):.1f}%"
     if 0 < abs(share) < 0.001:
         return "under 0.1%"
+    if significant > 2:
+        return f"{100 * share:.1f}%"
     text = f"{100 * share:.2g}" if 0 < abs(share) < 0.0995 else f"{100 * share:.0f}"
     return f"{text}%"
 
@@ -67,7 +68,7 @@ def rounded(values: Sequence[float], digits: int = 5) -> list[float | None]:
 
 def counted(count: int, word: str) -> str:
     """`1 cell`, `2 cells`."""
-    return f"{count:,}".replace(",", "\u2009") + f" {word}{'' if count == 1 else 's'}"
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def without_rounding_errors(values: Any) -> Any:

@@ -158,7 +158,7 @@ def test_the_picture_tells_stage_iterations_residual_and_time():
     view.progress(Progress(cell().key, "solving", 120, 1.5e-3, 0.7))
     view.progress(Progress("of another comparison", "solving", 9, 1.0, 0.7))
     text = "\n".join(picture(view, console))
-    for word in ("bowl", "descent", "solving", "120", "1.50e-03", "/ 20 s", "39 waiting", "1 running"):
+    for word in ("bowl", "descent", "solving", "120", "0.00150", "/ 20 s", "39 waiting", "1 running"):
         assert word in text
 
 

@@ -64,7 +64,7 @@ BAD = [
     (bad.Constant, ["reaches the known optimum"], "the optimum 0.625"),
     (bad.Blocks, ["iteration budget is honoured"], "10 iterations with a limit of 1"),
     (bad.Slow, ["time budget is honoured"], "s with a limit of 0.05 s"),
-    (bad.Outside, ["answer is feasible"], "1.12e+00 outside the constraints"),
+    (bad.Outside, ["answer is feasible"], "1.12 outside the constraints"),
     (bad.Leaky, ["nothing leaks between runs"], "keep no state in between"),
     (bad.Lenient, ["unknown parameters are refused"], "would go unnoticed"),
     (bad.Unwritable, ["parameters survive a toml file"], "has no form in TOML"),

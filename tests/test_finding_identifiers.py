@@ -105,3 +105,16 @@ def test_identifiers_have_one_form_and_are_many() -> None:
                 found.add(given.value)
     assert len(found) > 60
     assert [name for name in sorted(found) if not _FORM.fullmatch(name)] == []
+
+
+def test_plugins_leave_digits_and_percent_to_the_core() -> None:
+    """`optiframe.numbers` has three digits, percent and no -0.0; `:g` repeats a number that somebody gave."""
+    own = []
+    for path in SOURCES:
+        name = str(path.relative_to(ROOT))
+        if name.startswith("plugins") and "/plots/" not in name and not name.endswith("selection/words.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+                    spec = "".join(constants(node.format_spec))
+                    own += [f"{name}: {spec}"] * bool(re.search(r"\.\d*[gef%]$", spec))
+    assert own == [], "use number or percent of optiframe.numbers"

@@ -184,7 +184,7 @@ def test_comparisons_without_a_worker_are_counted_and_placed(way: Any) -> None:
     assert said.startswith("1 comparison without a worker (")
     assert problem.comparisons.worker_ids.tolist() == ["ann", "bob"]
     (none,) = ranking(way({**VOTES, "worker": ["", " ", "NA"]})).comparisons.remarks
-    assert none.text == "the column worker is empty: nothing is said of workers"
+    assert none.text == "the column worker is empty, so nothing is reported about workers"
 
 
 # -- headers in the middle, and other separators

@@ -16,6 +16,7 @@ from optiframe.comparison.environment import usable_cores
 from optiframe.comparison.planner import plan_of_file
 from optiframe.comparison.run.executors import workers_of
 from optiframe.comparison.units import in_words
+from optiframe.numbers import number
 from optiframe.registry import registry
 
 
@@ -98,10 +99,10 @@ def _print_plan(plan: Plan, folder: Path, console: Console, retry: bool) -> None
         table.add_column(title, overflow="fold")
     table.add_column("seed", justify="right")
     table.add_column("parameters", overflow="fold")
-    for number, cell in enumerate(plan.cells, 1):
+    for at, cell in enumerate(plan.cells, 1):
         said = {key: value for key, value in (cell.solver.table or {}).items() if key != "name"}
         words = ", ".join(f"{key}={value!r:.40}" for key, value in said.items())
-        mark = "done" if cell.key in finished else str(number)
+        mark = "done" if cell.key in finished else str(at)
         row = (mark, cell.problem.title, cell.solver.title, str(cell.seed), words)
         table.add_row(*map(Text, row), style="dim" if cell.key in finished else None)
     console.print(table)
@@ -147,5 +148,5 @@ def _count(number: int, noun: str) -> str:
 def _duration(seconds: float) -> str:
     for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * length:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{seconds:.3g} seconds"
+            return f"{number(seconds / length)} {unit}"
+    return f"{number(seconds)} seconds"

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import size
 
 
 @click.command("report", short_help="turn a comparison into a page and figures")
@@ -64,7 +65,7 @@ def command(
         if html.endswith("/") or place.is_dir():
             place = place / "report.html"
         written = write_page(records, place, again=rerun_line(folder))
-        click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.1f} MB)")
+        click.echo(f"wrote {written} ({size(written.stat().st_size, space=' ')})")
     for kind, where in (("pdf", pdf), ("png", png)):
         if where is not None:
             files = write_figures(records, where or folder / "figures", formats=(kind,), wide=wide)
@@ -85,4 +86,4 @@ def _several(folders: tuple[Path, ...], html: str | None) -> None:
     if (html or "").endswith("/") or place.is_dir():
         place = place / "side-by-side.html"
     written = write_bytes(place, side_by_side(dict(zip(names, records, strict=True))).encode())
-    click.echo(f"wrote {written} ({written.stat().st_size / 1e6:.1f} MB)")
+    click.echo(f"wrote {written} ({size(written.stat().st_size, space=' ')})")

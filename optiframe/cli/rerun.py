@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 
 
 @click.command("rerun", short_help="repeat a stored comparison")
@@ -47,6 +48,6 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     outcome = [d for d in result.differences if d.about not in ("installed", "versions", "environment")]
     found = f"{len(outcome)} difference{'s' * (len(outcome) != 1)}"
     what = found if outcome else "no difference in statuses and numbers"
-    times = "" if math.isnan(result.time_ratio) else f"; took {result.time_ratio:.2f} times as long"
+    times = "" if math.isnan(result.time_ratio) else f"; took {number(result.time_ratio)} times as long"
     click.echo(f"{result.cells} cell{'s' * (result.cells != 1)} in {result.folder}: {what}{times}")
     ctx.exit(1 if outcome else 0)

@@ -138,10 +138,10 @@ def _print(
         if not sentences:
             _print_rows(console, result, written[0].name)
     rows: list[tuple[str, str | Text]] = [
-        (name.replace("_", " "), number(value, group=",")) for name, value in result.metrics.items()
+        (name.replace("_", " "), number(value)) for name, value in result.metrics.items()
     ]
     if not math.isnan(result.objective):
-        rows.append(("objective", number(result.objective, 6, group=",")))
+        rows.append(("objective", number(result.objective, 6)))
     if result.violation > _ROUNDING:
         rows.append(("violation", number(result.violation)))
     rows.append(("iterations", str(result.iterations)))
@@ -167,5 +167,5 @@ def _print_rows(console: Console, result: Result[Any, Any], file: str) -> None:
         line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
         console.print(Text(f"  {line.rstrip()}", style="" if number_of_row else "dim"))
     if rows > _ROWS or len(table) > _COLUMNS:
-        more = f"  ... {number(rows, group=',')} rows of {counted(len(table), 'column')} in {file}"
+        more = f"  ... {number(rows)} rows of {counted(len(table), 'column')} in {file}"
         console.print(Text(more, style="dim"))

@@ -23,6 +23,7 @@ from optiframe.comparison.run.isolation import Progress
 from optiframe.comparison.terminal_table import style_of
 from optiframe.comparison.units import duration
 from optiframe.notebook import Bar, in_notebook
+from optiframe.numbers import number
 from optiframe.printable import printable
 from optiframe.solving.result import Status
 
@@ -260,7 +261,7 @@ class LiveView(View):
                 *_who(one.cell),
                 Text(one.stage),
                 f"{one.iterations}" if one.iterations else "",
-                "" if math.isnan(one.residual) else f"{one.residual:.2e}",
+                "" if math.isnan(one.residual) else number(one.residual),
                 f"{monotonic() - one.since:.1f} / {self.limit:g} s",
             )
         return table
@@ -309,7 +310,7 @@ def _failed(status: Status) -> bool:
 def _took(outcome: Outcome) -> str:
     """Seconds of solving where that is known, else of the whole process; nothing for an unsuited pair."""
     seconds = outcome.wall if math.isnan(outcome.time) else outcome.time
-    return "" if math.isnan(seconds) or outcome.status is Status.UNSUITED else f"{seconds:.3g} s"
+    return "" if math.isnan(seconds) or outcome.status is Status.UNSUITED else f"{number(seconds)} s"
 
 
 def _one_line(words: str) -> str:

@@ -56,10 +56,10 @@ class Progress:
             self._open()
         assert self._bar is not None
         self._next = perf_counter() + _INTERVAL
-        title = f"{self._title}  residual {residual:.2e}"
+        title = f"{self._title}  residual {number(residual)}"
         done = elapsed if self._budget.time is not None else iterations
         if isinstance(self._bar, Bar):
-            self._bar.update(f"{title}, {number(iterations, group=',')} iterations", done)
+            self._bar.update(f"{title}, {number(iterations)} iterations", done)
         else:
             self._bar.update(self._task, description=title, completed=done, iterations=iterations)
 

@@ -178,14 +178,14 @@ class Result(Generic[S, D]):
     def __repr__(self) -> str:
         names = f"{self.settings.get('problem')} by {self.settings.get('solver', {}).get('name')}"
         shown = {} if math.isnan(self.objective) else {"objective": self.objective}
-        numbers = [f"{name} {number(value, group=',')}" for name, value in (shown | self.metrics).items()]
+        numbers = [f"{name} {number(value)}" for name, value in (shown | self.metrics).items()]
         levels = [finding.level for finding in self.findings]
         serious = [
             f"{levels.count(level)} {level}{'s' if levels.count(level) > 1 else ''}"
             for level in ("error", "warning")
             if level in levels
         ]
-        steps = f"{number(self.iterations, group=',')} iteration{'' if self.iterations == 1 else 's'}"
+        steps = f"{number(self.iterations)} iteration{'' if self.iterations == 1 else 's'}"
         return f"<result of {names}: {', '.join([str(self.status), *numbers[:4], steps, *serious])}>"
 
     def _repr_html_(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from optiframe.errors import BrokenPlugin, InvalidInput, Unsuited
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.problems.minimize import Composite
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
@@ -228,7 +229,7 @@ class Runner:
                     raise BrokenPlugin(
                         f"{self.solver.name}: a residual is a distance, and this is {residual}"
                     )
-                return iterate, Status.CONVERGED, f"residual {residual:.3g} is at most {tolerance:.3g}"
+                return iterate, Status.CONVERGED, f"residual {number(residual)} is at most {tolerance:g}"
             if residual == math.inf:
                 return iterate, Status.DIVERGED, "the residual is infinite"
             if one_shot:
@@ -290,9 +291,8 @@ class Runner:
             ) from None
 
     def _limit(self, what: str, residual: float) -> str:
-        reached = (
-            "; its residual was never a number" if math.isnan(residual) else f" with residual {residual:.3g}"
-        )
+        never = math.isnan(residual)
+        reached = "; its residual was never a number" if never else f" with residual {number(residual)}"
         return f"stopped after {what}{reached}: raise the budget or check the solver's parameters"
 
     def _verdict(self, value: Any, iterate: Iterate | None) -> tuple[Status, str]:
@@ -333,8 +333,8 @@ class Runner:
             status, message = (
                 Status.STALLED,
                 (
-                    f"{message}, but the answer violates the constraints by {evaluated.violation:.3g}: the "
-                    "sets may touch in a point only, or not at all"
+                    f"{message}, but the answer violates the constraints by "
+                    f"{number(evaluated.violation)}: the sets may touch in a point only, or not at all"
                 ),
             )
         self.kept = evaluated

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from optiframe.errors import OptiframeError, Unsuited, require
 from optiframe.notebook import InNotebook
+from optiframe.numbers import number
 from optiframe.problems.problem import Problem
 from optiframe.reference.cvxpy_solver import Cvxpy
 from optiframe.solving.budget import Budget
@@ -145,7 +146,7 @@ def _without_answer(posed: _Posed, result: Result[Any, Any], reference: Result[A
 
 def _claim(result: Result[Any, Any]) -> str:
     if result.solution is not None and result.status is not Status.DIVERGED:
-        return f"there is an answer with objective {result.objective:.6g}"
+        return f"there is an answer with objective {number(result.objective, 6)}"
     return {
         Status.INFEASIBLE: "there is no feasible point",
         Status.DIVERGED: "the objective has no lower bound",
@@ -161,7 +162,9 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
         name, doubts = posed.problem.name, "".join(f" ({finding.text})" for finding in reference.findings)
         return Certificate(kind, text + doubts, name, posed.objective, theirs, gap, posed.violation)
 
-    numbers = f"objective {posed.objective:.10g}, CVXPY's {theirs:.10g}, relative gap {gap:.1e}"
+    numbers = (
+        f"objective {number(posed.objective, 10)}, CVXPY's {number(theirs, 10)}, relative gap {number(gap)}"
+    )
     allowed = f"more than the {tolerance:g} allowed"
     if math.isnan(posed.objective):
         return verdict("unsuited", f"{posed.problem.name!r} gives this answer no objective to compare")
@@ -169,12 +172,13 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
         return verdict(
             "wrong program",
             f"the CVXPY program is not the problem {posed.problem.name!r}: its optimal value is "
-            f"{theirs:.10g}, and the problem gives its answer the objective {again:.10g} and the "
-            f"violation {reference.violation:.1e}",
+            f"{number(theirs, 10)}, and the problem gives its answer the objective {number(again, 10)} and "
+            f"the violation {number(reference.violation)}",
         )
     if not posed.violation <= tolerance:
         return verdict(
-            "infeasible", f"the answer is {posed.violation:.1e} outside the constraints, {allowed}; {numbers}"
+            "infeasible",
+            f"the answer is {number(posed.violation)} outside the constraints, {allowed}; {numbers}",
         )
     if gap > tolerance:
         return verdict("worse", f"the answer is worse than CVXPY's: {numbers}, {allowed}")
@@ -184,7 +188,7 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
             f"the answer is better than the optimum: {numbers}, {allowed}; the program is not the problem, "
             "or the violation is measured wrongly",
         )
-    return verdict("agrees", f"agrees with CVXPY: {numbers}, violation {posed.violation:.1e}")
+    return verdict("agrees", f"agrees with CVXPY: {numbers}, violation {number(posed.violation)}")
 
 
 def _quietly(problem: Problem[Any], solver: str | Solver[Any, Any, Any], **options: Any) -> Result[Any, Any]:

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from optiframe.comparison.processes.exit_reasons import read_regular
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.problems.problem import Problem
 
 _FILE = "answer.pickle"
@@ -95,7 +96,7 @@ def _write(solution: Any, place: Place, path: Path) -> None:
         size = file.tell()
     if size > _LARGEST:
         raise InvalidInput(
-            f"the answer takes {size / 2**30:.2f} GiB; a comparison judges answers of up to "
+            f"the answer takes {number(size / 2**30)} GiB; a comparison judges answers of up to "
             f"{_LARGEST / 2**30:g} GiB"
         )
 

@@ -17,6 +17,7 @@ from optiframe.comparison.run.repeats import SHORT, agree, is_another_wanted
 from optiframe.comparison.run.wire import Board, clipped
 from optiframe.files.plain import plain
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.solving.result import Result, Status
 
 if TYPE_CHECKING:
@@ -171,8 +172,8 @@ def _remarks(times: list[float], repeat: int | str, same: bool) -> Iterator[Find
     if repeat == 1 and median(times) < SHORT and not agree(times):
         low, high = (1e3 * end for end in (min(times), max(times)))
         text = (
-            f"Its time is unstable: {len(times)} solves took between {low:.3g} and {high:.3g} ms. Set "
-            'repeat = "auto" for a better estimate.'
+            f"Its time is unstable: {len(times)} solves took between {number(low)} and {number(high)} ms. "
+            'Set repeat = "auto" for a better estimate.'
             if len(times) > 1
             else 'Its time was measured once and may be far off. Set repeat = "auto" for a better estimate.'
         )

@@ -28,6 +28,7 @@ from optiframe.comparison.processes.exit_reasons import read_regular
 from optiframe.comparison.records import HISTORY, Outcome
 from optiframe.files.plain import plain
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.printable import printable
 from optiframe.solving.result import Status
 
@@ -176,12 +177,13 @@ def _check(outcome: Outcome, wall: float) -> None:
     claimed = max(outcome.time, outcome.setup, outcome.loading, outcome.warmup, *outcome.times, key=_known)
     if _known(claimed) > wall + _GRANULE:
         raise Malformed(
-            f"its reply is not an outcome: it claims {claimed:.3g} s of a process that lived {wall:.3g} s"
+            f"its reply is not an outcome: it claims {number(claimed)} s of a process that lived "
+            f"{number(wall)} s"
         )
     if outcome.iterations < 0 or not all(0 <= value < math.inf for value in outcome.times):
         raise Malformed("its reply is not an outcome: a negative time or number of iterations")
     if outcome.iterations > _COUNT:
-        raise Malformed(f"its reply is not an outcome: it counts {outcome.iterations:.3g} iterations")
+        raise Malformed(f"its reply is not an outcome: it counts {number(outcome.iterations)} iterations")
     if outcome.status is Status.CANCELLED:
         raise Malformed("its reply is not an outcome: only who started the cell can cancel it")
     if len({len(column) for column in outcome.trace.values()}) > 1:

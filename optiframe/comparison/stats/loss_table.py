@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from optiframe.comparison.records import Direction, Outcome, Records
 from optiframe.comparison.stats.intervals import median
 from optiframe.errors import InvalidInput, nearest
+from optiframe.numbers import number
 from optiframe.solving.result import FEASIBLE, Status
 
 ROUNDING = (
@@ -268,7 +269,7 @@ def reason(outcome: Outcome) -> str:
     if outcome.succeeded:
         return ""
     if outcome.answered:
-        return f"the answer violates the constraints by {outcome.violation:.2g}, more than {FEASIBLE:g}"
+        return f"the answer violates the constraints by {number(outcome.violation)}, more than {FEASIBLE:g}"
     return outcome.message or outcome.status.meaning
 
 

@@ -14,6 +14,7 @@ import scipy  # its parts are loaded when they are used: scipy.stats takes half 
 from optiframe.comparison.records import Records
 from optiframe.comparison.stats.loss_table import Table, directions, loss_table, medians
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 
 _EXACT = 13  # with ties, SciPy's wilcoxon goes through all signs up to here: 8192 of them
 _Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -123,15 +124,15 @@ def compare_pairs(
         else:
             differences = _over_problems(table, first, second)
         pairs.append((first, second, differences))
-    tested = [number for number, (_, _, differences) in enumerate(pairs) if len(differences)]
-    ps = [_wilcoxon(pairs[number][2]) for number in tested]
+    tested = [at for at, (_, _, differences) in enumerate(pairs) if len(differences)]
+    ps = [_wilcoxon(pairs[at][2]) for at in tested]
     corrected = dict(zip(tested, _holm(ps), strict=True))
-    reachable = dict(zip(tested, _reachable([len(pairs[number][2]) for number in tested]), strict=True))
+    reachable = dict(zip(tested, _reachable([len(pairs[at][2]) for at in tested]), strict=True))
     plain = dict(zip(tested, ps, strict=True))
     verdicts = []
-    for number, (first, second, differences) in enumerate(pairs):
+    for at, (first, second, differences) in enumerate(pairs):
         count = len(differences)
-        p, after = plain.get(number, math.nan), corrected.get(number, math.nan)
+        p, after = plain.get(at, math.nan), corrected.get(at, math.nan)
         what = f"{count} {unit}{'s' * (count != 1)}" + (f" of {problem}" if unit == "seed" else "")
         how = f"({_p(after)}{' after correction' * (len(tested) > 1)}, {what})"
         told = count > 0 and after <= level
@@ -145,7 +146,7 @@ def compare_pairs(
             why = "one data set, more seeds change nothing; add problems"
             alike = f"{first} and {second} give the same values for all seeds of {problem}"
             text = f"{alike}: {why if problem in records.fixed else 'no test'}"
-        elif reachable[number] > level:
+        elif reachable[at] > level:
             needed = _needed(len(tested), level)
             text = f"{what} cannot distinguish {first} and {second}; at least {needed} are needed"
         else:
@@ -297,4 +298,4 @@ def _same_order(problems: int, solvers: int) -> float:
 
 
 def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3g}"
+    return "p < 0.001" if p < 0.001 else f"p = {number(p)}"

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from optiframe.errors import InvalidInput, Unsuited
+from optiframe.numbers import number
 from optiframe.problems.points import named, table
 from optiframe.problems.sets.constraint_set import ConstraintSet, LinearForm, ScipyConstraints, stacked
 from optiframe.problems.sets.linear_sets import is_feasible, onto_bounded_row, onto_polyhedron
@@ -193,9 +194,9 @@ class Intersection(ConstraintSet):
         if left > _ACCURATE * scale:
             self._refuse_if_empty(x)
             warnings.warn(
-                f"the projection onto the intersection of {self._names()} is inaccurate (off by {left:.2g} "
-                f"after {_SWEEPS:_} sweeps of Dykstra's method): the sets meet at a small angle, or not at "
-                "all; check that they have a point in common",
+                f"the projection onto the intersection of {self._names()} is inaccurate (off by "
+                f"{number(left)} after {_SWEEPS:_} sweeps of Dykstra's method): the sets meet at a small "
+                "angle, or not at all; check that they have a point in common",
                 NotAccurate,
                 stacklevel=3,
             )

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.errors import OptiframeError
+from optiframe.numbers import number
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Problem
 from optiframe.records.record import Record
@@ -25,7 +26,7 @@ def check_answer_is_feasible(case: Case) -> None:
     if result.solution is None:
         raise NotApplicable(f"there was no answer ({result.status})")
     if not result.violation <= case.tolerance:
-        case.fail(f"the answer is {result.violation:.2e} outside the constraints ({result.status})")
+        case.fail(f"the answer is {number(result.violation)} outside the constraints ({result.status})")
     if all(type(problem).violation is Problem.violation for problem in _problems(case)):
         raise NotApplicable("the problem has no constraints")
 
@@ -74,7 +75,7 @@ def check_is_better_than_doing_nothing(case: Case) -> None:
     idle = chain.evaluate(start)
     optimal = case.optimum is not None and idle.objective - case.optimum <= case.tolerance
     if optimal or _is_stationary(problem, start, case.tolerance):
-        raise NotApplicable("the point a solver begins with is optimal already, or cannot be told from it")
+        raise NotApplicable("the point a solver begins with is optimal already, or nearly so")
     result = case.solve()
     if result.solved != idle.problem.fingerprint():
         raise NotApplicable("the answer and the point a solver begins with have different objectives")

@@ -13,6 +13,7 @@ from pydantic import Field, NonNegativeFloat, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.losses import Labels, LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.problem import Formulation, Problem
@@ -135,7 +136,7 @@ class LinearClassification(Problem[Array]):
         if math.isnan(reached) or reached > majority + 0.01 or majority < 0.6:
             return ()
         text = (
-            f"the accuracy {reached:.3f} is no better than always answering the commoner label "
-            f"({majority:.3f}); look at the gap"
+            f"the accuracy, {percent(reached, 3)}, is no better than always answering the commoner label "
+            f"({percent(majority, 3)}); look at the gap"
         )
         return (Finding("warning", text, identifier="training.no-better-than-commoner-label"),)

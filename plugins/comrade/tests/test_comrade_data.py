@@ -143,7 +143,7 @@ def test_an_accuracy_no_better_than_the_commoner_label_is_a_finding() -> None:
     target = np.where(np.arange(100) < 95, -1.0, 1.0)
     problem = LinearClassification(matrix=rng.standard_normal((100, 2)), target=target)
     (finding,) = problem.diagnose(np.array([1e-3, 0.0]))
-    assert "always answering the commoner label (0.950)" in finding.text
+    assert "always answering the commoner label (95.0%)" in finding.text
 
 
 def test_a_missing_file_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from optiframe_hodgerank.trust import findings as trust
 from optiframe_hodgerank.trust.hodge_parts import HodgeSplit, NotSplit, hodge_split, pair_means
 
 import optiframe
+from optiframe.numbers import percent
 
 from .path_twins import ranking_of
 
@@ -179,9 +180,9 @@ def test_the_energy_of_the_comparisons_is_told_in_shares_of_the_split(problem: P
     shares = hodge_split(problem).shares
     text = " ".join(finding.text for finding in trust.energy(problem.comparisons))
     cyclic, apart = shares["curl"] + shares["harmonic"], shares["disagreement"]
-    assert (f"{100 * cyclic:.0f}% form cycles" in text) == (cyclic >= 0.005)
-    assert (f"{100 * apart:.0f}% contradict others on the same pair" in text) == (apart >= 0.005)
-    assert (f"a ranking explains {100 * shares['gradient']:.0f}%" in text) == (
+    assert (f"{percent(cyclic)} form cycles" in text) == (cyclic >= 0.005)
+    assert (f"{percent(apart)} contradict others on the same pair" in text) == (apart >= 0.005)
+    assert (f"a ranking explains {percent(shares['gradient'])} " in text) == (
         cyclic >= 0.005 or apart >= 0.005
     )
 

@@ -304,7 +304,7 @@ def test_groups_of_items_that_nothing_joins_are_named() -> None:
         ([None] * 7, 1, "all comparisons are ties"),
         ([*VOTES["label"][:5], None, None], 1, "2 of 7 comparisons are ties (29%"),
         ([*VOTES["label"][:6], None], 1, "1 of 7 comparisons is a tie (14%"),
-        ([*(VOTES["left"] * 40)[:-1], None], 40, "1 of 280 comparisons is a tie (under 1%"),
+        ([*(VOTES["left"] * 40)[:-1], None], 40, "1 of 280 comparisons is a tie (0.36%"),
     ],
 )
 def test_ties_and_merged_rows_are_told(labels: list[Any], times: int, words: str) -> None:

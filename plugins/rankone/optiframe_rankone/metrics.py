@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.records.fields import Array, as_vector
 from optiframe_rankone.answer import Aggregation, accuracy
 from optiframe_rankone.completion.skill_model import Source, model_of
@@ -156,7 +157,7 @@ def _checked(crowd: Crowd, skills: Array) -> Array:
         worker = crowd.labels.worker_ids[wrong[0]]
         raise InvalidInput(
             f"the skill of worker {worker} is {vector[wrong[0]]:g}; with {len(crowd.classes)} classes a "
-            f"skill is a number from {least:.6g} (always wrong) to 1 (always right)"
+            f"skill is a number from {number(least, 6)} (always wrong) to 1 (always right)"
         )
     return vector
 

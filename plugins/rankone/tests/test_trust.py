@@ -129,7 +129,7 @@ def test_adversaries_and_spammers_are_told_apart_and_named() -> None:
     skills = np.array([0.8, 0.7, 0.8, 0.75, -0.7, 0.0])
     result = optiframe.solve(coin(2, skills, tasks=200, per_task=5), "rankone.pgd")
     assert said(result, "likely an adversary").about == (4,)
-    assert said(result, "cannot be told from 0").about == (5,)
+    assert said(result, "does not differ clearly from 0").about == (5,)
 
 
 def test_who_seems_wrong_by_chance_is_said_in_plain_words_with_what_hangs_on_it() -> None:
@@ -324,7 +324,7 @@ def test_with_a_cutoff_the_groups_are_those_of_the_pairs_it_keeps_and_nothing_is
 def test_the_report_gives_the_least_eigenvalue_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = four_and_a_pair()
     told = texts(optiframe.solve(problem, "rankone.pgd"))
-    assert "shared tasks tie the skills together by 2, where 0 is not at all and 2 is everyone" in told
+    assert "Worker overlap: 2, on a scale from 0 (skills undetermined) to 2 (every pair shares tasks)" in told
     monkeypatch.setattr(groups, "_WORKERS", 5)
     large = optiframe.solve(problem, "rankone.pgd")
     assert "were not computed for so many workers" in texts(large)

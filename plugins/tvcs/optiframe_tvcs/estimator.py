@@ -9,6 +9,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
@@ -391,9 +392,10 @@ def _views_do_not_help(losses: Array, alone: Array, sizes: Sequence[int]) -> lis
     error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
     if gap.mean() <= _GAIN * error:
         return []
+    with_them, without = number(losses[:, ours].mean()), number(alone[:, theirs].mean())
     text = (
-        f"The bounds on groups make predictions worse: held-out loss {losses[:, ours].mean():.3g} with them "
-        f"(size {sizes[ours]}), {alone[:, theirs].mean():.3g} with the size alone (size {sizes[theirs]}). "
+        f"The bounds on groups make predictions worse: held-out loss {with_them} with them "
+        f"(size {sizes[ours]}), {without} with the size alone (size {sizes[theirs]}). "
         "Leave `over` out, or check the bounds and groups."
     )
     return [Finding("warning", text, identifier="sparse.views-do-not-help")]

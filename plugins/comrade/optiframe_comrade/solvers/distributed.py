@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.problem import Problem
@@ -234,11 +235,12 @@ class Distributed(Solver[Minimize, Array, Ledger]):
         gap = problem.metrics(kept.solution).get("gap")
         what, best = ("objective", kept.objective) if gap is None else ("gap", gap)
         ends = best + (last.objective - kept.objective)
-        if f"{ends:.3g}" == f"{best:.3g}":
+        if number(ends) == number(best):
             return ()
         text = (
-            f"The answer is the best point of the run, with {what} {best:.3g}; the last point has {what} "
-            f"{ends:.3g}. A coordinator without the data cannot tell which is best, and would give the last"
+            f"The answer is the best point of the run, with {what} {number(best)}; the last point has {what} "
+            f"{number(ends)}. A coordinator without the data cannot tell which is best, and would give the "
+            "last"
         )
         return (
             Finding(

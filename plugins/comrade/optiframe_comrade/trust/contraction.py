@@ -7,6 +7,7 @@ in [0, 1]. Below 0 it adds more error than there was signal, and the method's th
 from __future__ import annotations
 
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe_comrade.parts.kinds import Compressor
 
 
@@ -17,7 +18,7 @@ def definition_2(compressor: Compressor, size: int) -> Finding | None:
         return None
     return Finding(
         "warning",
-        f"{compressor.name} has rho = {rho:.3g} for {size} numbers, so Definition 2 fails: it may add "
+        f"{compressor.name} has rho = {number(rho)} for {size} numbers, so Definition 2 fails: it may add "
         "more error than there is signal, and no convergence is promised; use more levels or entries",
         identifier="federation.compressor-too-lossy",
     )

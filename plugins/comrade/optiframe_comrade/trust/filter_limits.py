@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from optiframe.numbers import percent
 from optiframe_comrade.parts.hessian_metric import HessianMetric
 from optiframe_comrade.parts.kinds import Filter
 
@@ -20,12 +21,12 @@ def outnumbered(filter: Filter, byzantine: int, left_out: int, workers: int) -> 
     if limit is None or not number or share < limit - ROUNDING:
         return None
     who = "are hostile" if byzantine else "may be hostile, as `trim` says"
-    fails = f"can fail from {limit:.0%} on" if limit else "fails with a single one"
+    fails = f"can fail from {percent(limit)} on" if limit else "fails with a single one"
     stands = share < HessianMetric.fails_from
     remedy = (
         f"use {HessianMetric.name}" if stands else "no filter withstands that many: use more honest workers"
     )
     return (
-        f"{number} of {workers} workers ({share:.0%}) {who}, and {filter.name} {fails}: "
+        f"{number} of {workers} workers ({percent(share)}) {who}, and {filter.name} {fails}: "
         f"they may carry the answer anywhere; {remedy}"
     )

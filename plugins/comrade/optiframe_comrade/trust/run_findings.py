@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe_comrade.protocol.ledger import Ledger
 from optiframe_comrade.trust.differing import differing
 
@@ -13,7 +14,7 @@ def ledger_findings(ledger: Ledger) -> Iterator[Finding]:
     """Who differs from the others, and whether the check of the steps has rejected any."""
     found = differing(ledger.apart)
     if found:
-        said = [f"{ledger.names[worker]} ({times:.3g} times)" for worker, times in found.items()]
+        said = [f"{ledger.names[worker]} ({number(times)} times)" for worker, times in found.items()]
         yield Finding(
             "warning",
             f"Updates of {len(found)} of {len(ledger.names)} workers differ from the others. Look at these "

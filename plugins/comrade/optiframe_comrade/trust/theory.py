@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.findings import Finding
+from optiframe.numbers import number, percent
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.objective import Objective
@@ -59,14 +60,15 @@ class Advice:
         found = [] if few is None else [few]
         if self.terms < self.terms_wanted:
             text = (
-                f"Theorem 1 asks for {self.terms_wanted:.3g} terms a worker (coherence "
-                f"{self.coherence:.3g}) and each has {self.terms}; the bound is far from tight"
+                f"Theorem 1 guarantees nothing here: it needs {number(round(self.terms_wanted))} terms for "
+                f"each worker (coherence {number(self.coherence)}), and each has {self.terms:,}. The bound "
+                "is conservative"
             )
             found.append(Finding("note", text, identifier="federation.fewer-terms-than-theory"))
         if self.byzantine > self.byzantine_allowed:
             text = (
-                f"{self.byzantine:.2g} of the workers may be hostile; the theory allows about "
-                f"1/sqrt(kappa) = {self.byzantine_allowed:.2g}, kappa being {self.condition:.3g}"
+                f"{percent(self.byzantine)} of the workers may be hostile; the theory allows about "
+                f"1/sqrt(kappa) = {percent(self.byzantine_allowed)}, kappa being {number(self.condition)}"
             )
             found.append(Finding("note", text, identifier="federation.more-hostile-than-theory"))
         return tuple(found)
@@ -84,8 +86,8 @@ def few_terms(held: float, columns: int, sampled: int | None = None) -> Finding 
     if held >= _ENOUGH * columns:
         does, remedy = "takes its Hessian of", "raise `hessian_terms`"
     text = (
-        f"each worker {does} {share:.2g} terms for each of the {columns} columns; below {_ENOUGH} the local "
-        f"Hessians are poor and the error floor high; {remedy}"
+        f"each worker {does} {number(share)} terms for each of the {columns} columns; below {_ENOUGH} the "
+        f"local Hessians are poor and the error floor high; {remedy}"
     )
     return Finding("warning", text, identifier="federation.few-terms-per-column")
 

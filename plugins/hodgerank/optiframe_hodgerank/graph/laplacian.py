@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, cg, splu
 
 from optiframe.errors import OptiframeError
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 
 DENSE = 2000
@@ -195,6 +196,6 @@ class _ConjugateGradients(LaplacianInverse):
             left = np.linalg.norm(self.laplacian @ x - right) / np.linalg.norm(right)
             raise NotSolved(
                 f"the Laplacian of {len(b)} items was not solved in {_STEPS} steps of {self.method} "
-                f"(relative residual {left:.1e})"
+                f"(relative residual {number(float(left))})"
             )
         return self.centred(x)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import percent
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
@@ -263,8 +264,8 @@ class Path:
         ends = np.flatnonzero((found >= most) | (beyond > most))
         if not len(ends):
             raise InvalidInput(
-                f"on this path at most {self.active.max(initial=0.0):.3g} of the comparisons are outliers, "
-                f"not {share:g}; follow it further"
+                f"on this path at most {percent(self.active.max(initial=0.0), 3)} of the comparisons are "
+                f"outliers, not {percent(share, 3)}; follow it further"
             )
         return int(ends[0])
 

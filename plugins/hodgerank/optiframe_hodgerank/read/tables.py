@@ -141,7 +141,7 @@ def _without_worker(table: Table, worker: NDArray[np.int64] | None) -> tuple[Fin
     if "worker" not in table:
         return ()
     if worker is None:
-        text = "the column worker is empty: nothing is said of workers"
+        text = "the column worker is empty, so nothing is reported about workers"
         return (Finding("note", text, identifier="ranking.empty-worker-column"),)
     rows = np.flatnonzero(worker < 0)
     if not len(rows):

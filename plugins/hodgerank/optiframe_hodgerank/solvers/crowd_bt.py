@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
@@ -114,7 +115,7 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
         table = problem.comparisons
         if table.weight is not None and table.weight.sum() > _MOST:
             return (
-                f"weights count votes here, and they add up to {table.weight.sum():.3g}; rounding "
+                f"weights count votes here, and they add up to {number(table.weight.sum())}; rounding "
                 "then swallows the prior; divide the weights by one number"
             )
         if table.covariates is None:

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.findings import Finding
+from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
@@ -141,7 +142,7 @@ class HuberLasso(StopsByRule):
         say_if_not_reached(self, end.path, run)
         if isinstance(follow, Homotopy):
             if follow.loose is not None:
-                below = f"below lambda = {follow.loose.level:.6g}"
+                below = f"below lambda = {number(follow.loose.level, 6)}"
                 say_loose(problem.comparisons, run, below, follow.loose.parts, stopped=follow.loose.stopped)
             return
         if (method := follow.newton.systems.method) != "diagonal":
@@ -150,17 +151,17 @@ class HuberLasso(StopsByRule):
             run.findings.append(Finding("note", text, identifier="ranking.laplacian-method"))
         if (off := follow.newton.off) > max(self.accuracy, _BALANCED):
             run.warn(
-                f"the scores do not minimize the loss: Newton's method gave up at lambda = {end.level:.6g}, "
-                f"where forces on items are out of balance by {off:.2g} of the largest; set "
-                "method = homotopy",
+                f"the scores do not minimize the loss: Newton's method gave up at lambda = "
+                f"{number(end.level, 6)}, where forces on items are out of balance by {percent(off, 3)} of "
+                "the largest; set method = homotopy",
                 identifier="ranking.loss-not-minimized",
             )
         if follow.stopped is not None:
             inner = follow.loose_parts(follow.stopped, 1)
-            say_loose(problem.comparisons, run, f"below lambda = {end.level:.6g}", inner, stopped=True)
+            say_loose(problem.comparisons, run, f"below lambda = {number(end.level, 6)}", inner, stopped=True)
         elif end.level > 0 and follow.newton.parts(end.level, end.scores) > graph.components.max() + 1:
             inner = follow.loose_parts(State.of(graph, end.level, end.scores), -1)
-            say_loose(problem.comparisons, run, f"at lambda = {end.level:.6g}", inner, stopped=False)
+            say_loose(problem.comparisons, run, f"at lambda = {number(end.level, 6)}", inner, stopped=False)
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         knot: Knot = iterate.x

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, model_validator
 
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -86,7 +87,7 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
         if dynamics.parts is not None:
             say_if_not_reached(self, path, run, "beyond, the comparisons left no longer connect the items")
             return Status.STALLED, (
-                f"at t = {path.knots[-1]:.6g} the comparisons that are not outliers no longer connect "
+                f"at t = {number(path.knots[-1], 6)} the comparisons that are not outliers no longer connect "
                 f"{dynamics.parts.max() + 1} parts of the items, and the path is not unique beyond"
             )
         return None

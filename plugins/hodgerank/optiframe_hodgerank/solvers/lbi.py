@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import Ranking
@@ -120,7 +121,7 @@ class LinearizedBregman(StopsByRule):
             return None
         return (
             f"step = {self.step:g} is unstable: the {self.variant} variant needs a step below "
-            f"2/(lambda_max + 1) = {2 / (largest + 1):.6g}; give a smaller one, or none"
+            f"2/(lambda_max + 1) = {number(2 / (largest + 1), 6)}; give a smaller one, or none"
         )
 
     def step_for(self, graph: ComparisonGraph) -> float:

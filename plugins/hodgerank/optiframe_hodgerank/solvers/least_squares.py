@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
@@ -81,9 +82,9 @@ def _split(problem: PairwiseRanking, run: Run) -> HodgeSplit | None:
     except NotSplit as error:
         run.warn(f"no Hodge split: {error}", identifier="ranking.no-hodge-split")
         return None
-    shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in found.shares.items())
+    shares = ", ".join(f"{name} {percent(share, 3)}" for name, share in found.shares.items())
     threes = transitivity(problem)
-    rate = f"{100 * threes.rate:.1f}% of {threes.triplets}" if threes.triplets else "none to count"
+    rate = f"{percent(threes.rate, 3)} of {threes.triplets}" if threes.triplets else "none to count"
     run.findings.append(
         Finding(
             "note",

@@ -8,6 +8,7 @@ from pydantic import Field, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.solving.solver import Run, Solver
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.path.path import Path
@@ -78,8 +79,8 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
         run.findings.append(
             Finding(
                 "note",
-                f"a comparison off by more than lambda = {scale.level:.6g} is an outlier, because the noise "
-                f"has a standard deviation of {scale.sigma:.4g} (Huber's concomitant scale)",
+                f"a comparison off by more than lambda = {number(scale.level, 6)} is an outlier, because the "
+                f"noise has a standard deviation of {number(scale.sigma)} (Huber's concomitant scale)",
                 identifier="ranking.noise-scale",
             )
         )
@@ -101,7 +102,7 @@ def why_so_many(
     """What settled how many comparisons are outliers: a share of them, or a `level` of the path."""
     rule, given = getattr(solver, "stop_rule", "given"), one_stop(solver)
     if rule != "given":
-        return f"{path.parameter} = {level:.6g}, by stop_rule = {rule}"
+        return f"{path.parameter} = {number(level, 6)}, by stop_rule = {rule}"
     if given in ("lambda_", "t"):
         return f"{given} = {getattr(solver, given):g}"
     words = share_words(solver, share)
@@ -161,15 +162,16 @@ def _read(curve: Curve, run: Run) -> float:
     elif not curve.turned:
         run.warn(
             "cross-validation cannot tell outliers from noise here: its error still falls where the search "
-            f"ends, at lambda = {level:.6g}; look at the order in which comparisons enter",
+            f"ends, at lambda = {number(level, 6)}; look at the order in which comparisons enter",
             identifier="ranking.cross-validation-no-minimum",
         )
     else:
         run.findings.append(
             Finding(
                 "note",
-                f"cross-validation chose lambda = {level:.6g} (t = {1 / level:.6g}): the mean squared error "
-                f"on held-out comparisons is {least:.4g}, and {none:.4g} if none is an outlier",
+                f"cross-validation chose lambda = {number(level, 6)} (t = {number(1 / level, 6)}): the mean "
+                f"squared error on held-out comparisons is {number(least)}, and {number(none)} if none is an "
+                "outlier",
                 identifier="ranking.cross-validation-choice",
             )
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe_hodgerank.answer import Ranking
@@ -141,14 +142,15 @@ class Conditions:
         def says(holds: bool) -> str:
             return "holds" if holds else "fails"
 
-        window = f"lambda from {self.lambda_bar:.4g} to {self.lambda_top:.4g}"
+        rho, most = number(self.rho), number(0.5 / self.s)
+        window = f"lambda from {number(self.lambda_bar)} to {number(self.lambda_top)}"
         lines = [
-            f"{self.s} outliers of {self.m} rows, noise {self.sigma:.4g}",
-            f"C0 (coherence)         {says(self.incoherent)}: rho = {self.rho:.4g}, limit {0.5 / self.s:.4g}",
-            f"C1 (eigenvalue)        {says(self.restricted_eigenvalue)}: C_min = {self.c_min:.4g}",
-            f"C2 (irrepresentable)   {says(self.irrepresentable)}: eta = {self.eta:.4g}",
+            f"{self.s} outliers of {self.m} rows, noise {number(self.sigma)}",
+            f"C0 (coherence)         {says(self.incoherent)}: rho = {rho}, limit {most}",
+            f"C1 (eigenvalue)        {says(self.restricted_eigenvalue)}: C_min = {number(self.c_min)}",
+            f"C2 (irrepresentable)   {says(self.irrepresentable)}: eta = {number(self.eta)}",
             f"C3 (large outliers)    {says(self.large_outliers)}: {window}",
-            f"time of LBI            up to {self.tau_bar:.4g} for kappa = {self.kappa:g}",
+            f"time of LBI            up to {number(self.tau_bar)} for kappa = {self.kappa:g}",
         ]
         return "\n".join(lines)
 

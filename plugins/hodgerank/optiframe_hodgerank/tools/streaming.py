@@ -171,7 +171,7 @@ def _checked(chunk: Chunk, items: int, before: int) -> tuple[Codes, Codes, Array
 
 def _first(wrong: NDArray[np.bool_], before: int, what: str) -> None:
     if wrong.any():
-        raise InvalidInput(f"row {before + int(np.argmax(wrong))} of the stream: {what}; drop or mend it")
+        raise InvalidInput(f"row {before + int(np.argmax(wrong))} of the stream: {what}; drop or fix it")
 
 
 Run = tuple[Codes, Codes, Array, Array]  # left, right, margin and weight of merged rows

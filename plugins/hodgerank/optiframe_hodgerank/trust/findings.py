@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.tables.ids import listed
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.data import Comparisons, TruthTable
@@ -122,7 +123,7 @@ def ties(comparisons: Comparisons) -> Iterator[Finding]:
     elif number >= _MANY_TIES * rows:
         yield Finding(
             "note",
-            f"{number} of {rows} comparisons are ties ({100 * number / rows:.0f}%)",
+            f"{number} of {rows} comparisons are ties ({percent(number / rows)})",
             identifier="ranking.many-ties",
         )
 
@@ -175,12 +176,12 @@ def energy(comparisons: Comparisons) -> Iterator[Finding]:
         (cyclic, "form cycles (a > b > c > a)"),
         (disagreement, "contradict others on the same pair"),
     ]
-    rest = [f"{100 * part / whole:.0f}% {what}" for part, what in parts if whole and part >= _WORTH * whole]
+    rest = [f"{percent(part / whole)} {what}" for part, what in parts if whole and part >= _WORTH * whole]
     if rest:
         share = 1 - (cyclic + disagreement) / whole
         yield Finding(
             "note",
-            f"a ranking explains {100 * share:.0f}% of the comparisons (of the sum of w y^2); "
+            f"a ranking explains {percent(share)} of the comparisons (of the sum of w y^2); "
             f"{', '.join(rest)}",
             identifier="ranking.explained-share",
         )

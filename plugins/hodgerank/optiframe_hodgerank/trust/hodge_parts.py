@@ -13,6 +13,7 @@ from scipy.sparse.linalg import lsqr
 
 from optiframe.errors import OptiframeError
 from optiframe.notebook import InNotebook
+from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
@@ -93,7 +94,8 @@ class HodgeSplit(InNotebook):
         }
 
     def __repr__(self) -> str:
-        return f"<Hodge split: {', '.join(f'{name} {share:.1%}' for name, share in self.shares.items())}>"
+        shares = ", ".join(f"{name} {percent(share, 3)}" for name, share in self.shares.items())
+        return f"<Hodge split: {shares}>"
 
     @property
     def cyclicity(self) -> float:
@@ -221,7 +223,7 @@ def curl_of(pairs: ComparisonGraph, cycles: Array, triangles: Codes, steps: int 
     if found[1] not in (0, 1, 2):
         raise NotSplit(
             f"the curl of {pairs.rows} pairs over {len(triangles)} triangles was not found in {steps} steps "
-            f"of LSQR (gradient {found[7]:.1e} of the residual {found[3]:.1e})"
+            f"of LSQR (gradient {number(found[7])} of the residual {number(found[3])})"
         )
     return np.asarray(scaled @ found[0]) / root
 

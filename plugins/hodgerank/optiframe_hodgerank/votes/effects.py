@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.read import to_frame
@@ -63,7 +64,7 @@ class Effects:
         return cls(names, point.effects / scale, error / scale, scale, point.vote_model, backend=backend)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{n} {e:.3g}" for n, e in zip(self.names, self.effect.tolist(), strict=True))
+        shown = ", ".join(f"{n} {number(e)}" for n, e in zip(self.names, self.effect.tolist(), strict=True))
         return f"<effects of covariates: {shown}>"
 
     def shift(self, covariates: Any) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -79,7 +80,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
         tau = entries / loss if loss > 0 else float(entries)  # no comparisons: no loss
         rounds = max(1, math.ceil(math.log(entries / (self.eta * tau)) / math.log(self.growth)))
         step = 2 / 187 / max(float(np.vdot(x.left, x.left)), float(np.vdot(x.right, x.right)))
-        for number in range(1, rounds + 1):
+        for turn in range(1, rounds + 1):
             point = Point.at(likelihood, x, self.alpha, tau)
             assert point is not None  # the start is inside, and every point taken is
             for count in range(self.steps):
@@ -89,7 +90,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
                 else:
                     ended = _moved(point.x, ahead.x) <= self.change or count == self.steps - 1
                     residual, point = (entries / tau if ended else math.nan), ahead
-                info = {"round": number, "tau": tau, "minimized": point.value, "largest": point.largest}
+                info = {"round": turn, "tau": tau, "minimized": point.value, "largest": point.largest}
                 yield Iterate(point.x, residual=residual, info=info)
                 if ended:
                     break
@@ -124,7 +125,7 @@ class BiFactoredGradientDescent(Solver[CollaborativeRanking, Rankings, None]):
         if most < self.alpha:
             return start
         run.warn(
-            f"the start has a score of size {most:.3g}, the barrier needs all below {self.alpha:g}: "
+            f"the start has a score of size {number(most)}, the barrier needs all below {self.alpha:g}: "
             f"it was scaled to {LARGEST * self.alpha:g}",
             identifier="collaborative.start-beyond-bound",
         )

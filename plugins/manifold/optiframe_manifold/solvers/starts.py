@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.solving.solver import Run
@@ -67,7 +68,7 @@ def _nearer(objective: Objective, start: LowRank, run: Run) -> LowRank:
     if found is None:
         found = LowRank(start.left * np.sqrt(_FILL / size), start.right * np.sqrt(_FILL / size))
     run.warn(
-        f"the solver began at {found.largest() / size:.3g} times the start, because the objective at the "
+        f"the solver began at {number(found.largest() / size)} times the start, because the objective at the "
         "start is higher than at zero",
         identifier="collaborative.far-start",
     )
@@ -153,7 +154,7 @@ def completed(start: LowRank, rank: int, rng: np.random.Generator) -> tuple[LowR
         largest = np.abs(start.left).max(initial=0.0) * np.abs(start.right).max(initial=0.0)
     if largest > _LARGEST_START:
         raise InvalidInput(
-            f"start: the matrix of these factors has entries of some {largest:.0e}, beyond all numbers; "
+            f"start: the matrix of these factors has entries of some {number(largest)}, beyond all numbers; "
             "give a smaller one"
         )
     missing = ((0, 0), (0, max(rank - start.rank, 0)))

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from optiframe.numbers import number
 from optiframe_manifold.geometry.protocols import Manifold, ManifoldObjective
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -179,11 +180,11 @@ def trust_region(
         if norm == 0.0:
             return "the gradient is exactly zero"
         if not math.isfinite(predicted):
-            return f"second derivatives overflow where the gradient norm is {norm:.3g}; scale the data"
+            return f"second derivatives overflow where the gradient norm is {number(norm)}; scale the data"
         if refused_in_noise > 1:
-            return f"rounding does not let the gradient norm fall below {norm:.3g}"
+            return f"rounding does not let the gradient norm fall below {number(norm)}"
         if radius < smallest:
-            return f"no step, however short, lowers the objective; the gradient norm is {norm:.3g}"
+            return f"no step, however short, lowers the objective; the gradient norm is {number(norm)}"
 
 
 def truncated_cg(

@@ -10,6 +10,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving import construct
 from optiframe.solving.budget import Budget
@@ -172,9 +173,9 @@ def _findings(
     if for_all.loss <= best.loss:
         yield Finding(
             "warning",
-            f"one ranking for all users predicts held-out comparisons better than any rank with this penalty "
-            f"(loss {for_all.loss:.3f}; the best, rank {best.rank}, {best.loss:.3f}). Use one ranking, or "
-            "btl.personal, which adds personal scores to it and may still find individual tastes",
+            "one ranking for all users predicts held-out comparisons better than any rank with this penalty "
+            f"(loss {number(for_all.loss)}; the best, rank {best.rank}, {number(best.loss)}). Use one "
+            "ranking, or btl.personal, which adds personal scores to it and may still find individual tastes",
             identifier="collaborative.no-individual-tastes",
         )
     if best.rank == asked[-1] < most and len(asked) > 1:

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.findings import Finding
 from optiframe.notebook import InNotebook
+from optiframe.numbers import number
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
@@ -73,8 +74,8 @@ class SecondOrder(InNotebook):
     def finding(self) -> Finding:
         """The certificate in a sentence."""
         numbers = (
-            f"smallest eigenvalue of the Hessian {self.smallest:.3g} (within {self.error:.1g}), largest "
-            f"{self.largest:.3g}, gradient norm {self.gradient_norm:.1g}"
+            f"smallest eigenvalue of the Hessian {number(self.smallest)} (within {number(self.error)}), "
+            f"largest {number(self.largest)}, gradient norm {number(self.gradient_norm)}"
         )
         if self.is_minimum is None:
             return Finding(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.tables.ids import Ids, listed
 from optiframe_manifold.data import ChoiceTable
 from optiframe_manifold.low_rank import LowRank
@@ -172,7 +173,7 @@ def ties(table: ChoiceTable) -> Iterator[Finding]:
         text = "all comparisons are ties: there is nothing to rank by"
         yield Finding("warning", text, identifier="collaborative.all-ties")
     elif number:
-        share = f"{100 * number / rows:.0f}%" if 100 * number >= rows else "under 1%"
+        share = percent(number / rows)
         which = "comparisons is a tie" if number == 1 else "comparisons are ties"
         text = f"{number} of {rows} {which} ({share}; an empty label is one), half a win for each side"
         yield Finding("note", text, identifier="collaborative.ties")

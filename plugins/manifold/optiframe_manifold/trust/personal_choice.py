@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from optiframe.findings import Finding
+from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
 
@@ -152,13 +153,13 @@ class PersonalChoice:
             text = f"one ranking for all users is served: {why}"
             return Finding("note", text, identifier="collaborative.personal-rankings-not-judged")
         how = (
-            f"log-loss of held-out comparisons {gain.personal:.3f} with personal rankings, {gain.shared:.3f} "
-            f"with one for all: a gain of {_thousandths(gain.gain)}"
+            f"log-loss of held-out comparisons {number(gain.personal)} with personal rankings, "
+            f"{number(gain.shared)} with one for all: a gain of {number(round(gain.gain, 3))}"
         )
         if np.isfinite(gain.low):
-            low, high = _thousandths(gain.low), _thousandths(gain.high)
-            how += f" ({100 * _LEVEL:.0f}% interval {low} to {high})"
-        how += f"; accuracy {100 * gain.personal_accuracy:.1f}% and {100 * gain.shared_accuracy:.1f}%"
+            low, high = number(round(gain.low, 3)), number(round(gain.high, 3))
+            how += f" ({percent(_LEVEL)} interval {low} to {high})"
+        how += f"; accuracy {percent(gain.personal_accuracy, 3)} and {percent(gain.shared_accuracy, 3)}"
         if self.chosen.model == "personal":
             served = "personal rankings are served"
             identifier = "collaborative.personal-rankings-served"
@@ -256,8 +257,3 @@ def _error_of_difference(one: Judged, other: Judged) -> float:
 
 def _quantile(users: int) -> float:
     return float(stdtrit(users - 1, (1 + _LEVEL) / 2)) if users > 1 else float("nan")
-
-
-def _thousandths(value: float) -> str:
-    """Three decimals, and no sign of a zero."""
-    return f"{round(value, 3) + 0.0:.3f}"

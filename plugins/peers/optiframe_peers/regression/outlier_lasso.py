@@ -13,6 +13,7 @@ from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
 from optiframe.errors import distribution_of
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -74,7 +75,7 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
         at = len(levels) - 1 if wanted else self._last(problem, found, run)
         ranking, residual = self._answer(problem, levels, found, at)
         yield Iterate(ranking, residual)
-        return Status.FINISHED, f"lambda = {levels[at]:.6g}"
+        return Status.FINISHED, f"lambda = {number(levels[at], 6)}"
 
     def _last(self, problem: PairwiseRanking, found: Array, run: Run) -> int:
         share = self.share or _SHARE

@@ -9,6 +9,7 @@ from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking
 from pydantic import Field, PositiveFloat
 
+from optiframe.numbers import number
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_peers.libraries import absent, library, visiting
@@ -60,4 +61,4 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
         )
         steps = min(max(1, int(huber.n_iter_)), limit)
         yield Iterate(ranking, pull(graph, scores, level) / max(level, 1e-300), steps=steps)
-        return Status.FINISHED, f"sigma = {huber.scale_:.6g}, so lambda = {level:.6g}"
+        return Status.FINISHED, f"sigma = {number(huber.scale_, 6)}, so lambda = {number(level, 6)}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, model_validator
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fields import Array
 from optiframe_rankone.worker_graph import WorkerGraph
@@ -125,7 +126,7 @@ class ErdosRenyi(ProductsOnAGraph):
                 return known
         raise InvalidInput(
             f"rank-one.erdos-renyi: of {_DRAWS} graphs of {self.workers} workers none was connected with "
-            f"an odd cycle; raise chance (now {chance:.3g})"
+            f"an odd cycle; raise chance (now {number(chance)})"
         )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PlainValidator, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.numbers import number
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fields import Accepts, Array, as_vector
 from optiframe_rankone.datasets.sampling import sample_distinct
@@ -113,7 +114,7 @@ class SingleCoin(DataSet):
 
     def _skill_problems(self) -> Iterator[tuple[str, str]]:
         floor = -1 / (self.classes - 1)
-        between = f"a skill lies between -1/(M-1) = {floor:.6g} and 1"
+        between = f"a skill lies between -1/(M-1) = {number(floor, 6)} and 1"
         bounded, drawn = self.skills in ("grid", "uniform"), self.skills == "beta"
         for key in ("skill_low", "skill_high"):
             if not bounded and getattr(self, key) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import size
 from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.data import LabelTable
 
@@ -17,23 +18,24 @@ _CONFUSION = 8 * _GIB  # of all workers' confusion matrices, of which EM holds t
 
 def refuse_ids_as_labels(labels: LabelTable, classes: Ids) -> None:
     """Raise `InvalidInput` where scores of all tasks and classes are large and most classes are rare."""
-    size = 8 * len(labels.task_ids) * len(classes)
-    if size > _SCORES and len(labels) < _EACH * len(classes):
+    needed = 8 * len(labels.task_ids) * len(classes)
+    if needed > _SCORES and len(labels) < _EACH * len(classes):
         raise InvalidInput(
             f"{len(labels)} labels have {len(classes)} different values, such as {listed(classes[:3])}; "
-            f"scores of each for {len(labels.task_ids)} tasks would take {size / _GIB:.1f} GiB. Such a "
-            "column mostly holds ids or measurements: name another with `columns`, or form a few classes"
+            f"scores of each for {len(labels.task_ids)} tasks would take {size(needed, space=' ')}. Such "
+            "a column mostly holds ids or measurements: name another with `columns`, or form a few classes"
         )
 
 
 def too_large_for_confusion(workers: int, classes: int) -> str | None:
     """Why a confusion matrix for each worker cannot be had; None where it can."""
-    size = 8 * workers * classes**2
-    if size <= _CONFUSION:
+    needed = 8 * workers * classes**2
+    if needed <= _CONFUSION:
         return None
     return (
-        f"confusion matrices of {workers} workers between {classes} classes would take {size / _GIB:.0f} "
-        "GiB; labels.one-coin-em and rankone.pgd have one skill for each worker instead"
+        f"confusion matrices of {workers} workers between {classes} classes would take "
+        f"{size(needed, space=' ')}; labels.one-coin-em and rankone.pgd have one skill for each worker "
+        "instead"
     )
 
 

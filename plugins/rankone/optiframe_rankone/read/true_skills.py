@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.read import Table, missing
@@ -77,5 +78,5 @@ def refuse_low_skills(skills: Array | None, workers: Ids, classes: int) -> None:
     if len(low):
         raise InvalidInput(
             f"skills: the skill of worker {workers[low[0]]} is {skills[low[0]]:g}; with {classes} classes "
-            f"a worker who is always wrong has {least:.6g}"
+            f"a worker who is always wrong has {number(least, 6)}"
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import numbers
@@ -79,8 +80,9 @@ def _remarks(title: str, weight: Array, lost: dict[str, Ids]) -> Iterator[Findin
     none = f"; {zero} label{'' if zero == 1 else 's'} of weight 0 left out" if zero else ""
     yield Finding(
         "note",
-        f"{title}: each label counts as many times as its weight says, from {counted.min():.3g} to "
-        f'{counted.max():.3g}{none}. To count each once, leave the column out: columns = {{ weight = "" }}',
+        f"{title}: each label counts as many times as its weight says, from {number(counted.min())} to "
+        f"{number(counted.max())}{none}. To count each once, leave the column out: "
+        'columns = { weight = "" }',
         identifier="labels.weighted",
     )
     for what, ids in lost.items():

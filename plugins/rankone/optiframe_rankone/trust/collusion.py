@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
 from optiframe_rankone.answer import accuracy
@@ -42,7 +43,8 @@ def colluding(model: SkillModel, copies: Sequence[Workers] = ()) -> Iterator[Fin
         share, expected = (
             sum(each) / tasks for each in zip(*((pair.agreed, pair.expected) for pair in pairs), strict=True)
         )
-        said.append(f"{listed(ids[group])} (on {share:.0%} of the tasks they share, {expected:.0%} expected)")
+        agree = f"on {percent(share)} of the tasks they share, {percent(expected)} expected"
+        said.append(f"{listed(ids[group])} ({agree})")
     found = np.concatenate(members)
     yield Finding(
         "warning",

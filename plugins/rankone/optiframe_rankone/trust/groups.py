@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from optiframe.findings import Finding
+from optiframe.numbers import number, percent
 from optiframe.problems.problem import Problem
 from optiframe.tables.columns import Columns
 from optiframe.tables.ids import listed
@@ -121,7 +122,7 @@ def findings(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     least, alone = table["smallest_eigenvalue"], len(members) == 1
     worst = int(told[least[told].argmin()])
     scale = f"0: skills are not determined, {len(members[worst]) - 2}: everyone meets everyone"
-    eigenvalue = f"least eigenvalue of the worker graph's signless Laplacian {least[worst]:.2g}"
+    eigenvalue = f"least eigenvalue of the worker graph's signless Laplacian {number(least[worst])}"
     among = "the workers" if alone else listed(ids[members[worst]])
     about: tuple[object, ...] = () if alone else tuple(ids[members[worst]].tolist())
     if least[worst] < _WEAK:
@@ -133,12 +134,12 @@ def findings(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
             identifier="labels.weak-worker-overlap",
         )
     else:
-        where = "" if len(told) == 1 else f" among {among}, and by more elsewhere"
+        where = "" if len(told) == 1 else f" among {among}, and more elsewhere"
         yield Finding(
             "note",
-            f"shared tasks tie the skills together by {least[worst]:.2g}{where}, where 0 is not at all and "
-            f"{len(members[worst]) - 2} is everyone meeting everyone (least eigenvalue of the worker graph's "
-            "signless Laplacian)",
+            f"Worker overlap: {number(least[worst])}{where}, on a scale from 0 (skills undetermined) to "
+            f"{len(members[worst]) - 2} (every pair shares tasks); it is the least eigenvalue of the worker "
+            "graph's signless Laplacian",
             about,
             identifier="labels.worker-overlap",
         )
@@ -154,9 +155,9 @@ def _promise(
     who = "" if len(group) == len(ids) else f" of {listed(ids[group])}"
     return Finding(
         "note",
-        f"the skills{who} are off by at most {bound:.2g} in size (root mean square error, with probability "
-        f"{1 - RISK:.0%}). Theorem 12 gives this bound for the fixed point of Eq. 4, if the true sizes are "
-        f"between {size.min():.2g} and {size.max():.2g}",
+        f"the skills{who} are off by at most {number(bound)} in size (root mean square error, with "
+        f"probability {percent(1 - RISK)}). Theorem 12 gives this bound for the fixed point of Eq. 4, if the "
+        f"true sizes are between {number(size.min())} and {number(size.max())}",
         () if len(group) == len(ids) else tuple(ids[group].tolist()),
         identifier="labels.skill-size-bound",
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.tables.ids import Ids, listed
 from optiframe_rankone.answer import accuracy
 from optiframe_rankone.completion.skill_model import SkillModel
@@ -40,9 +41,9 @@ def copied(crowd: Crowd, groups: Sequence[Workers]) -> Iterator[Finding]:
     yield Finding(
         "warning",
         f"{len(members)} workers may copy one another or share a source, and each copy counts as a vote: "
-        f"they agree on at least {AGREEMENT:.0%} of the tasks they share, far more often than their accuracy "
-        'explains. If they copy, set copies = "share", which gives each group one vote; if they are good '
-        f"workers, do not. Groups: {'; '.join(who)}",
+        f"they agree on at least {percent(AGREEMENT)} of the tasks they share, far more often than their "
+        'accuracy explains. If they copy, set copies = "share", which gives each group one vote; if they are '
+        f"good workers, do not. Groups: {'; '.join(who)}",
         tuple(ids[members].tolist()),
         identifier="labels.copied-labels",
     )

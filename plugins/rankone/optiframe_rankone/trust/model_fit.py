@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation, accuracy
@@ -147,8 +148,8 @@ def misfits(model: SkillModel, fit: ModelFit) -> Iterator[Finding]:
         "one skill for each worker does not explain how often workers agree. "
         "Intervals of skills and confidences assume that it does: they are not valid here, and nobody is "
         "called reliably wrong. Try labels.crowd, which does not assume it. Over "
-        f"{fit.pairs} pairs of workers the squared gaps are {fit.ratio:.2g} times what chance makes them "
-        f"({fit.misfit:.2g} standard deviations too many){more}",
+        f"{fit.pairs} pairs of workers the squared gaps are {number(fit.ratio)} times what chance makes them "
+        f"({number(fit.misfit)} standard deviations too many){more}",
         tuple(who.tolist()),
         identifier="labels.one-skill-does-not-fit",
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation, over_classes
@@ -107,9 +108,9 @@ def far_from_majority(crowd: Crowd, solution: Aggregation) -> Iterator[Finding]:
     if differs > _FAR:
         yield Finding(
             "warning",
-            f"the answer differs from the majority vote on {differs:.0%} of the tasks. Either many workers "
-            "are wrong more often than right, or this method has reversed right and wrong, as some do with "
-            "clickers, copiers or few labels for each task. Solve with labels.majority and check by hand "
-            "some tasks on which the two differ, or give known labels (`gold`)",
+            f"the answer differs from the majority vote on {percent(differs)} of the tasks. Either many "
+            "workers are wrong more often than right, or this method has reversed right and wrong, as some "
+            "do with clickers, copiers or few labels for each task. Solve with labels.majority and check by "
+            "hand some tasks on which the two differ, or give known labels (`gold`)",
             identifier="labels.far-from-majority",
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from optiframe.findings import Finding
+from optiframe.numbers import percent
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
 from optiframe_rankone.answer import Aggregation, over_classes
@@ -43,7 +44,7 @@ def doubtful(
         said to guess. None: nobody.
     """
     assert solution.skills is not None
-    values, ids, share = solution.skills, crowd.labels.worker_ids, f"{LEVEL:.0%}"
+    values, ids, share = solution.skills, crowd.labels.worker_ids, percent(LEVEL)
     known = (low > -1.0 / (len(crowd.classes) - 1)) | (high < 1.0)  # not the whole range
     against = np.zeros(len(values), dtype=bool)
     if not solution.unsettled:
@@ -64,7 +65,7 @@ def doubtful(
     if known.any() and (unclear | ~known).all() and values.any():
         yield Finding(
             "warning",
-            f"no skill can be told from 0 (by {share} intervals): all may be guessing",
+            f"no skill differs clearly from 0 (by {share} intervals): all may be guessing",
             identifier="labels.all-may-be-guessing",
         )
     elif unclear.any():
@@ -72,8 +73,8 @@ def doubtful(
             "note",
             "worker",
             ids[unclear],
-            f"whose skill cannot be told from 0 (by {share} intervals): guessing (spammers), or too few "
-            "labels to tell",
+            f"whose skill does not differ clearly from 0 (by {share} intervals): guessing (spammers), or too "
+            "few labels to tell",
             identifier="labels.possibly-guessing-worker",
         )
 

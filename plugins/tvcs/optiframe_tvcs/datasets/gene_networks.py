@@ -149,7 +149,7 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
-        raise InvalidInput(f"{path.name} is not text in UTF-8; unpack it, or get it anew") from None
+        raise InvalidInput(f"{path.name} is not text in UTF-8; unpack it, or download it again") from None
 
 
 def read_gold(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.numbers import number
 from optiframe.records.fields import Array, resolve
 from optiframe.tables.column_names import column_names
 from optiframe.tables.file_formats import read_csv, read_parquet
@@ -146,7 +147,7 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
     if largest.max() > _LARGEST:
         gene = int(largest.argmax())
         raise InvalidInput(
-            f"{table.title}: gene {genes[gene]} has a value of size {largest[gene]:.3g}, whose square is "
+            f"{table.title}: gene {genes[gene]} has a value of size {number(largest[gene])}, whose square is "
             f"beyond any number; divide all values by a common factor (at most {_LARGEST:g} is possible)"
         )
     states, changes = levels[:, before], levels[:, before + 1] - levels[:, before]

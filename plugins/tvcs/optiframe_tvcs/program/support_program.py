@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from optiframe.numbers import percent
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run
@@ -118,7 +119,7 @@ def not_best(selection: Selection) -> str:
         return "no share has come above one half yet, so nothing is chosen"
     lost = ""
     if 0 < found.primal < math.inf > found.gap:
-        lost = f" and loses {found.gap / found.primal:.2g} of its worth"
+        lost = f" and loses {percent(found.gap / found.primal)} of its worth"
     return f"the support is not the best{lost}; tvcs.exact finds the best"
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.notebook import InNotebook
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.numbers import exact_worths, quantise, unit_of
 
@@ -184,7 +185,7 @@ def compare(
         else _share(values, support, best, squared)
     )
     loss = share / (1 + math.sqrt(1 - share)) if squared else share
-    text = f"another support is worth {gap:.3g} more"
+    text = f"another support is worth {number(gap)} more"
     return Certificate(False, kept, max(most, kept), max(gap, math.ulp(0.0)), max(loss, math.ulp(0.0)), text)
 
 
