@@ -113,6 +113,22 @@ def test_the_pages_of_a_method_name_every_solver_of_it(plugin: str) -> None:
         assert sorted(name for name in wanted if name not in text) == [], group
 
 
+@pytest.mark.parametrize("plugin", ["rankone", "hodgerank", "comrade", "tvcs", "manifold"])
+def test_the_page_of_a_method_has_the_sections_of_all_in_their_order(plugin: str) -> None:
+    page = (ROOT / "docs" / "methods" / f"{plugin}.md").read_text(encoding="utf-8")
+    order = ["What it answers", "When to use it, and when not", "In ten lines", "How it works"]
+    order += ["Parameters", "Findings", "Cost", "Sources"]
+    found = [title for title in re.findall(r"^## (.+)$", page, re.MULTILINE) if title in order]
+    assert found == order
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs" / "methods").glob("[!i]*.md")), ids=lambda page: page.stem
+)
+def test_which_method_to_take_is_a_link_away(page: Path) -> None:
+    assert "](index.md#which-method)" in page.read_text(encoding="utf-8")
+
+
 def test_the_page_of_the_peers_names_every_one_of_them() -> None:
     entries = [entry for kind in ("solver", "part") for entry in registry().entries(kind)]
     wanted = {f"`{entry.name}`" for entry in entries if entry.distribution == "optiframework-peers"}

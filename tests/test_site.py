@@ -82,8 +82,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    """All pages but the one for wrong addresses, whose links begin at the root of a server."""
-    return {path: Page(path) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+    """All pages but old addresses, and the one for wrong ones, whose links begin at the root of a server."""
+    others = {site / "404.html", *(site / old for old in _script("hooks/redirects.py").MOVED)}
+    return {path: Page(path) for path in sorted(set(site.rglob("*.html")) - others)}
 
 
 def test_every_page_is_in_the_navigation(site: Path, pages: dict[Path, Page]) -> None:
@@ -105,6 +106,12 @@ def test_every_link_and_anchor_within_the_site_resolves(pages: dict[Path, Page])
             if not target.is_file() or (parts.fragment and unquote(parts.fragment) not in known):
                 broken.append(f"{path.name}: {href}")
     assert broken == []
+
+
+def test_old_addresses_lead_to_where_the_page_is(site: Path) -> None:
+    for old, new in _script("hooks/redirects.py").MOVED.items():
+        (address,) = Page(site / old).links
+        assert ((site / old).parent / address).resolve() == (site / new).resolve()
 
 
 def test_nothing_is_fetched_from_a_network(site: Path, pages: dict[Path, Page]) -> None:
