@@ -174,7 +174,7 @@ def test_failures_are_listed_with_their_reason_and_unsuited_pairs_are_not() -> N
     crashed, infeasible, memory = losses.failures(compared(cells))
     assert (crashed.problem, crashed.solver, crashed.seed) == ("p", "a", 0)
     assert (crashed.status, crashed.stderr, crashed.traceback) == (Status.CRASHED, "Fatal", "stack")
-    assert infeasible.message == "the answer violates the constraints by 0.5, more than 1e-06"
+    assert infeasible.message == "the answer violates the constraints by 0.500, more than 1e-06"
     assert memory.message == "the memory limit was reached"
 
 

@@ -233,7 +233,7 @@ def test_unwise_settings_are_findings() -> None:
         found = run("newton.comrade", problem(), 2, **parameters).findings
         return " | ".join(finding.text for finding in found if finding.level == "warning")
 
-    assert "2.4 terms for each of the 5 columns" in said(workers=50)
+    assert "2.40 terms for each of the 5 columns" in said(workers=50)
     assert "2 workers are hostile, and each round leaves out only 0 replies" in said(byzantine=0.1, trim=0.0)
     assert "a share beta below one half" in said(workers=5, byzantine=0.2, filter="distance-to-median")
     assert said(workers=20) == ""

@@ -404,5 +404,5 @@ def test_beyond_2000_items_there_are_scores_and_no_intervals() -> None:
 
 def test_weights_beside_which_rounding_swallows_the_prior_are_refused() -> None:
     rows = {"left": [1, 2], "right": [2, 3], "label": [1, 2], "worker": [1, 2], "weight": [1e11, 1e11]}
-    with pytest.raises(Unsuited, match=r"they add up to 2e\+11; .*divide the weights by one number"):
+    with pytest.raises(Unsuited, match=r"they add up to 2.00e11; .*divide the weights by one number"):
         optiframe.solve(PairwiseRanking(comparisons=rows), "ranking.crowd-bt", progress=False)

@@ -212,7 +212,7 @@ def test_a_start_that_is_not_finite_is_refused(size: float) -> None:
 def test_a_start_beyond_all_numbers_is_refused() -> None:
     problem = CollaborativeRanking(comparisons=VOTES, rank=1)
     start = problem.from_factors(LowRank(np.full((3, 1), 1e200), np.full((4, 1), 1e200)))
-    with pytest.raises(InvalidInput, match="has entries of some inf, beyond all numbers; give a smaller one"):
+    with pytest.raises(InvalidInput, match="has entries of some ∞, beyond all numbers; give a smaller one"):
         optiframe.solve(problem, "manifold.trust-region", start=start)
 
 
