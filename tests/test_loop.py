@@ -778,14 +778,14 @@ def test_the_second_interrupt_raises_inside_a_long_step() -> None:
     assert "KeyboardInterrupt" in output
 
 
-_BAR = _INTERRUPTED.replace('{{"iterations": None}}', '{{"time": {seconds}}}')
+_BAR = _INTERRUPTED.replace('{{"iterations": None}}', '{{"iterations": 20}}')
 
 
-@pytest.mark.parametrize(("delay", "appears"), [(1000.0, False), (0.2, True)])
+@pytest.mark.parametrize(("delay", "appears"), [(1000.0, False), (0.0, True)])
 def test_a_bar_appears_on_a_terminal_after_a_while(delay: float, appears: bool) -> None:
     terminal, screen = pty.openpty()
     code = f"from optiframe.solving import progress\nprogress._DELAY = {delay}\n"
-    code += _BAR.format(body="time.sleep(0.01)", seconds=0.5)
+    code += _BAR.format(body="time.sleep(0.01)")
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], stderr=screen, stdout=screen, check=True)
     os.close(screen)
     shown = b""
