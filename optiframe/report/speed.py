@@ -45,4 +45,4 @@ def speed_beside_next(records: Records, leader: str, following: str) -> str:
 
 
 def _times(speed: Speed) -> str:
-    return f"{number(speed.ratio, 2) if speed.ratio < 10 else number(round(speed.ratio))} times"
+    return f"{f'{speed.ratio:.2g}' if speed.ratio < 10 else number(round(speed.ratio))} times"
