@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,34 @@ SOURCES = sorted([*ROOT.glob("optiframe/**/*.py"), *ROOT.glob("plugins/*/optifra
 _FORM = re.compile(r"[a-z]+(-[a-z]+)*\.[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def makers(tree: ast.AST) -> Iterator[ast.Call]:
+def name_of(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
+def matters(node: ast.AST) -> bool:
+    """Whether a finding may be made here, or an identifier written."""
+    match node:
+        case ast.Call():
+            return name_of(node) in ("Finding", "warn") or any(k.arg == "identifier" for k in node.keywords)
+        case ast.Dict():
+            return {"level", "text"} <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
+        case ast.Assign():
+            return "identifier" in ast.unparse(node.targets[0])
+    return False
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """What matters in a file, which is read once for all tests."""
+    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if matters(node)]
+
+
+def makers(path: Path) -> Iterator[ast.Call]:
     """Calls that make a finding: `Finding(...)`, `findings.about(...)`, `run.warn(...)`."""
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             owner = getattr(getattr(node.func, "value", None), "id", "")
-            if name == "Finding" or (name == "warn" and owner != "warnings"):
+            if name_of(node) == "Finding" or (name_of(node) == "warn" and owner != "warnings"):
                 yield node
 
 
@@ -35,18 +57,17 @@ def identifier_of(call: ast.Call) -> ast.expr | None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_finding_has_an_identifier(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    lacking = [call.lineno for call in makers(tree) if identifier_of(call) is None]
+    lacking = [call.lineno for call in makers(path) if identifier_of(call) is None]
     assert lacking == [], f"findings without an identifier in {path}, lines {lacking}"
 
 
 def test_no_finding_is_written_as_a_mapping_without_an_identifier() -> None:
     lacking = []
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Dict):
                 keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
-                if {"level", "text"} <= keys and "identifier" not in keys:
+                if "identifier" not in keys:
                     lacking.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert lacking == []
 
@@ -62,12 +83,12 @@ def identifiers() -> set[str]:
     """All identifiers in the code: given to a call, or kept in a variable of that name first."""
     found = set()
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call):
                 given = [word.value for word in node.keywords if word.arg == "identifier"]
                 if isinstance(node.func, ast.Name) and node.func.id == "Finding":
                     given += node.args[3:4]
-            elif isinstance(node, ast.Assign) and "identifier" in ast.unparse(node.targets[0]):
+            elif isinstance(node, ast.Assign):
                 given = [node.value]
             else:
                 continue
@@ -99,7 +120,7 @@ def test_every_identifier_is_explained() -> None:
 def test_identifiers_have_one_form_and_are_many() -> None:
     found = set()
     for path in SOURCES:
-        for call in makers(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in makers(path):
             given = identifier_of(call)
             if isinstance(given, ast.Constant):
                 found.add(given.value)
