@@ -131,7 +131,7 @@ MORE_OF_THE_SAME = (dangerous.Waiting, dangerous.Aborting)
 @pytest.mark.parametrize(
     ("kind", "expected", "words"),
     [
-        pytest.param(*case, marks=[pytest.mark.slow] * (case[0] in MORE_OF_THE_SAME), id=case[0].__name__)
+        pytest.param(*case, marks=[pytest.mark.thorough] * (case[0] in MORE_OF_THE_SAME), id=case[0].__name__)
         for case in DANGEROUS
     ],
 )
