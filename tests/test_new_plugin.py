@@ -161,7 +161,13 @@ def test_the_package_itself_imports_no_numbers(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("kind", "member"),
-    [*zip(KINDS[1:], ("x", "x.soft-distance", "x.monotone", "regularizer.x"), strict=True)],
+    [
+        ("problem", "x"),
+        # Some seconds each; `make quick` has one of them.
+        pytest.param("objective", "x.soft-distance", marks=pytest.mark.slow),
+        pytest.param("set", "x.monotone", marks=pytest.mark.slow),
+        pytest.param("part", "regularizer.x", marks=pytest.mark.slow),
+    ],
 )
 def test_each_starter_is_listed_and_passes_its_tests(tmp_path: Path, kind: str, member: str):
     """As if it was installed: its folder on the path, with the entry point that an installer writes."""
