@@ -13,7 +13,7 @@ from typing import Any
 
 from optiframe.errors import OptiframeError, require
 
-# Those of Dask that speak of a process which does not start, or is killed: what follows from
+# Dask's messages about a process that fails to start, or is killed: what follows from
 # it is said once, by whoever asked for the cluster.
 _LOGGERS = ("nanny", "core", "scheduler", "worker", "client", "batched")
 

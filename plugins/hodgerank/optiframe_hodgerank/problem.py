@@ -53,7 +53,7 @@ class PairwiseRanking(Problem[Ranking]):
     components nothing can be said, and a finding says so.
 
     Equal comparisons are merged into weighted rows before anything is solved (`merged`, `graph`),
-    which changes no answer; answers are expanded to the caller's rows.
+    which does not affect the answer; it is expanded to the caller's rows.
 
     Notes
     -----

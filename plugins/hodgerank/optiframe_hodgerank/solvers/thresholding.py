@@ -117,7 +117,7 @@ class IterativeLeastTrimmedSquares(_FixedNumber):
 
 @dataclass(frozen=True, eq=False)
 class RowClasses:
-    """The merged rows, divided by weight: what the caller's rows in one class say and weigh is the same.
+    """The merged rows, divided by weight: the caller's rows of one class have the same margin and weight.
 
     Parameters
     ----------

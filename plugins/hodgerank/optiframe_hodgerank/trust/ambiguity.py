@@ -175,7 +175,7 @@ def exchangeable(
     gain
         Of each row, shape (rows,).
     classes
-        Label of each row, shape (rows,): those with one label say and weigh the same.
+        Label of each row, shape (rows,): those with one label have the same margin and weight.
     chosen
         Rows that were chosen, as many as the caps allow.
     views

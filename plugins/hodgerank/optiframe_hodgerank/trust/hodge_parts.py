@@ -1,4 +1,4 @@
-"""The Hodge split: how much of what was said a ranking explains, and how the rest contradicts itself."""
+"""The Hodge split: how much of the votes a ranking explains, and how the rest contradicts itself."""
 
 from __future__ import annotations
 

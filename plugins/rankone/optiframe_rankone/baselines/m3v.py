@@ -84,7 +84,7 @@ class MaxMarginMajority(Solver[LabelAggregation, Aggregation, None]):
 
 
 def _alternate(problem: LabelAggregation, c: float) -> Iterates:
-    """Weights and labels by turns, until no label changes."""
+    """Alternate weights and labels until no label changes."""
     machine = Machine(problem, c)
     weights = np.zeros(len(problem.labels.worker_ids))
     answer = first_vote(problem.crowd)

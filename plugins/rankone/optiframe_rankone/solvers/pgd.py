@@ -59,7 +59,7 @@ class ProjectedGradient(Solver[RankOneFit, Array, None]):
 
     - ``scaled`` (the default): each coordinate's gradient is divided by its own curvature
       sum_j N_ij x_j^2, which leads to the value that is best for it while the others stay
-      (a Jacobi sweep). Sweeps go half of the way and all of it by turns. Where one would
+      (a Jacobi sweep). Sweeps alternate half and full steps. Where one would
       raise the objective, as it may far from the answer, its way is halved until it does not;
     - ``lipschitz``: 1/L, where L bounds the curvature within the box (`RankOneFit.lipschitz`),
       so that the objective never rises;
