@@ -193,16 +193,19 @@ def test_notebooks_are_pages_with_what_their_cells_give(pages: dict[Path, Page])
         assert '<div class="output"><' in text
 
 
-@pytest.mark.parametrize("width", [390, 1366])
-def test_no_page_is_wider_than_the_window(width: int, pages: dict[Path, Page], browser: Browser) -> None:
+@pytest.mark.parametrize(
+    ("width", "every"), [(390, 3), (1366, 8), pytest.param(390, 1, marks=pytest.mark.thorough)]
+)
+def test_no_page_is_wider_than_the_window(
+    width: int, every: int, pages: dict[Path, Page], browser: Browser
+) -> None:
     context = browser.new_context(viewport={"width": width, "height": 844}, offline=True)
     opened = context.new_page()
     asked: list[str] = []
     opened.on("request", lambda request: asked.append(request.url))
     wide = []
-    # At the width of a desktop some pages stand for all: what could be too wide there was so on a phone.
-    chosen = list(pages) if width < 1000 else list(pages)[::8]
-    for path in chosen:
+    # Some pages stand for all, at the width of a desktop fewer: what is too wide there is so on a phone.
+    for path in list(pages)[::every]:
         opened.goto(path.as_uri(), wait_until="domcontentloaded")
         if opened.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             wide.append(path.name)
