@@ -166,7 +166,7 @@ def test_a_folder_without_comparisons_is_refused_in_words(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1366, 390])
+@pytest.mark.parametrize("width", [390, pytest.param(1366, marks=pytest.mark.thorough)])
 def test_the_site_opens_from_disk_without_a_complaint(width: int, site: Path, browser: Browser) -> None:
     context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
     page = context.new_page()
