@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,13 +105,22 @@ def test_what_is_not_installed_is_unknown_until_it_is_looked_for_again(install: 
 
 
 def test_what_a_script_or_a_notebook_defines_asks_no_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(self: metadata.PathDistribution, file: str) -> str | None:
-        assert file != "RECORD", "every cell would read again what every distribution installed"
-        return reads(self, file)
+    class Unasked:
+        """A distribution that does not say what it installed."""
+
+        def __init__(self, real: metadata.Distribution) -> None:
+            self._real = real
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._real, name)
+
+        def read_text(self, file: str) -> str | None:
+            assert file != "RECORD", "every cell would read again what every distribution installed"
+            return self._real.read_text(file)
 
     forget()
-    reads = metadata.PathDistribution.read_text
-    monkeypatch.setattr(metadata.PathDistribution, "read_text", asked)
+    real = metadata.distributions  # of whatever class: libraries bring finders of their own
+    monkeypatch.setattr(metadata, "distributions", lambda **given: map(Unasked, real(**given)))
     monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))  # it has no file
     made = type("Thing", (Record,), {"__module__": "__main__", "__doc__": "A thing."})()
     assert versions_of(made) == COMMON
