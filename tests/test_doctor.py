@@ -156,6 +156,7 @@ def test_quick_tries_no_library(site: Path) -> None:
     assert "missing" not in shown.stdout
 
 
+@pytest.mark.slow
 def test_an_import_that_breaks_is_a_finding_and_the_others_are_used(site: Path) -> None:
     broken, sound = site / "broken_import.py", site / "sound_import.py"
     broken.write_text("1 / 0")
@@ -171,6 +172,7 @@ def test_an_import_that_breaks_is_a_finding_and_the_others_are_used(site: Path) 
     assert lines[-1] == "something is broken: see above"
 
 
+@pytest.mark.slow
 def test_the_strangers_optiframe_is_reported_with_what_to_do(site: Path) -> None:
     info = site / "optiframe-0.5.0.dist-info"
     info.mkdir()

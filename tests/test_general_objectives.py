@@ -241,6 +241,7 @@ def test_no_answer_where_there_is_none() -> None:
         of.solve(Minimize(LeastSquares(matrix=MATRIX, target=TARGET)), "scipy.linprog")
 
 
+@pytest.mark.slow
 def test_an_integer_program_can_be_written_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "knapsack.toml").write_text(
         """

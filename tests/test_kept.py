@@ -51,12 +51,14 @@ def test_a_kept_comparison_is_reported_and_exported(folder: Path) -> None:
     assert [float(row["evaluation_time"]) > 0 for row in rows] == [True, True]
 
 
+@pytest.mark.slow
 def test_a_kept_comparison_is_repeated_and_the_renamed_distribution_is_named(folder: Path) -> None:
     shown = run_in(folder, "rerun", "results/compare", code=1).stdout
     assert "optiframe 0.1.0 was installed then and is not now" in shown
     assert "optiframework 0.1.0 is installed now and was not then" in shown
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_with_a_kept_comparison(folder: Path) -> None:
     shown = run_in(folder, "compare", "compare.toml", "--quiet").stdout
     assert "2 converged" in shown

@@ -115,6 +115,7 @@ def test_only_a_package_with_kernels_can_lack_their_extension(fake_plugin: Path)
     assert python(fake_plugin, code).stdout == "[None, 'was not built']\n"
 
 
+@pytest.mark.slow
 def test_doctor_says_which_plugin_is_slow_and_that_nothing_is_broken(fake_plugin: Path) -> None:
     (fake_plugin / "uncompiled/__init__.py").write_text(
         "from optiframe.hookspec import Description, hookimpl\n"

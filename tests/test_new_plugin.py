@@ -159,14 +159,14 @@ def test_the_package_itself_imports_no_numbers(tmp_path: Path):
     assert run(sys.executable, "-c", code, folder=tmp_path) == "ridge.momentum\n"
 
 
+@pytest.mark.slow  # some seconds each
 @pytest.mark.parametrize(
     ("kind", "member"),
     [
         ("problem", "x"),
-        # Some seconds each; `make quick` has one of them.
-        pytest.param("objective", "x.soft-distance", marks=pytest.mark.slow),
-        pytest.param("set", "x.monotone", marks=pytest.mark.slow),
-        pytest.param("part", "regularizer.x", marks=pytest.mark.slow),
+        ("objective", "x.soft-distance"),
+        ("set", "x.monotone"),
+        ("part", "regularizer.x"),
     ],
 )
 def test_each_starter_is_listed_and_passes_its_tests(tmp_path: Path, kind: str, member: str):

@@ -277,6 +277,7 @@ def test_defaults_of_keywords_count() -> None:
     assert fingerprint(make(1)) != fingerprint(make(2))
 
 
+@pytest.mark.slow
 def test_the_hash_of_a_function_does_not_depend_on_the_process() -> None:
     code = (
         "from optiframe.records.fingerprint import fingerprint; "

@@ -453,6 +453,7 @@ def test_a_part_that_breaks_its_familys_promise_is_refused(
         registry.registry().get("part", name)
 
 
+@pytest.mark.slow
 def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
     disk.add("fake-bad", {"__init__.py": "raise RuntimeError('boom')"})
     disk.add_solver("fake-one", "fake.same")
