@@ -262,13 +262,24 @@ def throughout(lines: Mapping[str, Line], open_setting: str) -> Line:
     the line says for which values it agrees. `lines` is by value, the one that is told in full comes last.
     """
     *_, told = lines.values()
-    if len({line.verdict for line in lines.values()}) == 1:
-        return replace(told, ours=f"{told.ours}; the same for {open_setting} {', '.join(lines)}")
-    agrees = [value for value, line in lines.items() if line.verdict == "agrees"]
-    others = [value for value in lines if value not in agrees]
-    where = f"agrees for {', '.join(agrees) or 'none'}, not for {', '.join(others)}"
-    lacking = cannot(told.what, told.paper, f"{open_setting}: it {where}", told.ours)
+    verdicts = {line.verdict for line in lines.values()}
+    if len(verdicts) == 1:
+        return replace(told, ours=f"{told.ours}; the same for {open_setting} {_listed(list(lines))}")
+    where = "; ".join(
+        f"{verdict} for {_listed([value for value, line in lines.items() if line.verdict == verdict])}"
+        for verdict in sorted(verdicts)
+    )
+    lacking = cannot(told.what, told.paper, f"{open_setting}: {where}", told.ours)
     return replace(lacking, control=told.control)
+
+
+def _listed(values: Sequence[str]) -> str:
+    """With whole numbers in a row as a range."""
+    if len(values) > 2 and all(each.isdigit() for each in values):
+        numbers = [int(each) for each in values]
+        if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+            return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(values)
 
 
 def ran(line: Line) -> Line:
