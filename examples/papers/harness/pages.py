@@ -59,13 +59,17 @@ def write_index(judged: Sequence[Evaluation], missing: Sequence[Item], folder: P
         "",
         totals(judged),
     ]
-    unchecked = tomllib.loads((HERE / "not_checked.toml").read_text(encoding="utf-8"))
+    unchecked, since = (
+        tomllib.loads((HERE / f"{name}.toml").read_text(encoding="utf-8"))
+        for name in ("not_checked", "since")
+    )
     for paper, name in NAMES.items():
         mine = [each for each in judged if each.item.paper == paper]
         absent = [item for item in missing if item.paper == paper]
         if not mine and not absent:
             continue
         parts += ["", f"## {name} {{ #{paper} }}", "", f"{CITED[paper]}.", ""]
+        parts += [f"**What became better since.** {_flat(since[paper].strip())}", ""]
         if mine:
             parts += ['<div class="grid cards" markdown>', "", *[_card(each) for each in mine], "</div>"]
         if paper in unchecked:
