@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--pages", type=Path, help="default: docs/papers at the full size")
     parser.add_argument("--workers", type=int, help="cells run at once")
     parser.add_argument(
-        "--index", action="store_true", help="judge nothing: write the gallery and the counts"
+        "--index", action="store_true", help="judge nothing: write pages, gallery and counts again"
     )
     parser.add_argument("--stored", action="store_true", help="run nothing: judge what is stored")
     asked = parser.parse_args()
@@ -63,6 +63,10 @@ def main() -> int:
         print(_told(now, changes(before, now) if asked.size == "full" else []), flush=True)
         failed |= bool(now.failed)
     judged = [each for item in items() if (each := kept(item, file_of(item, pages))) is not None]
+    if asked.index:
+        for each in judged:
+            each.keep(file_of(each.item, pages))
+            write_page(each, pages)
     known = {each.item.file for each in judged}
     missing = [item for item in items() if item.file not in known]
     print(f"wrote {write_index(judged, missing, pages, asked.size)}")

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Verdict = Literal["agrees", "differs", "cannot be checked", "cannot discriminate", "no evidence", "ran"]
+Whole = Verdict | Literal["agrees in part"]
 
 MISSING = "missing: "  # how the rule of a line without a rule begins
 
@@ -293,10 +294,11 @@ def printable(printed: str, value: float) -> bool:
     return bool(-unit / 2 - _SLACK <= value - float(printed) < unit - _SLACK)
 
 
-def overall(lines: Sequence[Line]) -> Verdict:
-    """Of an item: differs when a line does; agrees when all that are evidence do.
+def overall(lines: Sequence[Line]) -> Whole:
+    """Of an item: differs when a line does; agrees when all its lines are evidence and agree.
 
-    Without evidence it cannot discriminate, if a line could be checked at all.
+    It agrees in part when some lines are evidence and agree, and the others are none. Without evidence it
+    cannot discriminate, if a line could be checked at all.
     """
     verdicts = {line.verdict for line in lines}
     if verdicts == {"ran"}:
@@ -304,7 +306,7 @@ def overall(lines: Sequence[Line]) -> Verdict:
     if "differs" in verdicts:
         return "differs"
     if any(line.counts for line in lines):
-        return "agrees"
+        return "agrees" if all(line.counts for line in lines) else "agrees in part"
     without = {"agrees", "cannot discriminate", "no evidence"}
     return "cannot discriminate" if verdicts & without else "cannot be checked"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.claims import Line, Verdict, overall
+from harness.claims import Line, Verdict, Whole, overall
 from harness.items import Item
 from harness.origin import Origin
 
@@ -41,7 +41,7 @@ class Evaluation:
     older: int = 0
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Whole:
         """Of the whole item."""
         return overall(self.lines)
 

@@ -38,9 +38,10 @@ interval of what we measured is not wholly on one side, the line *cannot be chec
 negative control: the same rule asked of runs from which the claimed cause was taken away. When the control
 meets the rule as well, the line *cannot discriminate*. When a setting was chosen to meet the paper's
 number, agreement is *no evidence*. Only lines that differ, or that agree while their control does not,
-count as evidence. Nothing is
+count as evidence. An item
+differs when a line does; it agrees when all its lines are evidence and agree, and in part when some are. Nothing is
 corrected for the number of lines, so some agree or differ by chance."""
-_KINDS = ("agrees", "differs", "cannot discriminate", "cannot be checked")
+_KINDS = ("agrees", "agrees in part", "differs", "cannot discriminate", "cannot be checked")
 
 
 def write_page(each: Evaluation, folder: Path) -> None:
@@ -95,7 +96,8 @@ def totals(judged: Sequence[Evaluation]) -> str:
         return f"{len(judged)} items with {len(lines)} lines ran."
     counts = Counter(each.verdict for each in judged)
     said = (
-        f"Of {len(judged)} items {counts['agrees']} agree in every line that is evidence, "
+        f"Of {len(judged)} items {counts['agrees']} agree in every line, {counts['agrees in part']} in every "
+        "line that is evidence, "
         f"{counts['differs']} differ in at least one, {counts['cannot discriminate']} cannot discriminate, "
         "and "
         f"{counts['cannot be checked']} cannot be checked. Of {len(lines)} lines "
@@ -107,7 +109,7 @@ def totals(judged: Sequence[Evaluation]) -> str:
         if mine:
             cells = [", ".join(e.item.short for e in mine if e.verdict == kind) for kind in _KINDS]
             rows.append((name, *cells, counted([line for each in mine for line in each.lines])))
-    head = ("paper", "agree", "differ", "cannot discriminate", "cannot be checked", "lines")
+    head = ("paper", "agree", "agree in part", "differ", "cannot discriminate", "cannot be checked", "lines")
     return f"{said}\n\n{_table(head, rows)}"
 
 
