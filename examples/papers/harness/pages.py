@@ -38,9 +38,8 @@ interval of what we measured is not wholly on one side, the line *cannot be chec
 negative control: the same rule asked of runs from which the claimed cause was taken away. When the control
 meets the rule as well, the line *cannot discriminate*. When a setting was chosen to meet the paper's
 number, agreement is *no evidence*. Only lines that differ, or that agree while their control does not,
-count as evidence. An item
-differs when a line does; it agrees when all its lines are evidence and agree, and in part when some are. Nothing is
-corrected for the number of lines, so some agree or differ by chance."""
+count as evidence. An item differs when a line does; it agrees when all its lines are evidence and agree,
+and in part when some are. Nothing is corrected for the number of lines, so some agree or differ by chance."""
 _KINDS = ("agrees", "agrees in part", "differs", "cannot discriminate", "cannot be checked")
 
 
