@@ -8,8 +8,9 @@ Figure 2.
 
 from __future__ import annotations
 
-from tvcs.figure_2 import draw as draw
-from tvcs.figure_2 import judge as judge
+from tvcs.figure_2 import draw, judge
+
+__all__ = ["draw", "judge"]
 
 TITLE = "Figure 2 by gradient matching pursuit"
 CLAIM = "Knowing all three views always finds the planted support best, by GradMP as well."
