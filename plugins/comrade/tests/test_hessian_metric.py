@@ -18,11 +18,13 @@ from optiframe_comrade.parts.spectral import spectral_average
 from optiframe_comrade.protocol.coordinator import Coordinator
 from optiframe_comrade.protocol.sketch import refined_metric, sketched_metric, widest
 from optiframe_comrade.protocol.worker import WorkerConfig
+from optiframe_comrade.solvers import comrade
 from optiframe_comrade.solvers.comrade import part_for
 
 import optiframe
 from optiframe import Budget, InvalidInput, Status
-from optiframe.problems.objectives.losses import Logistic
+from optiframe.problems.objectives.losses import LeastSquares, Logistic
+from optiframe.problems.objectives.robust_losses import Poisson
 from optiframe.records.fields import Array
 
 from .classification_twins import planted, problem
@@ -457,3 +459,37 @@ def test_the_objective_beside_an_update_is_not_compressed(compressor: str) -> No
 def test_columns_are_one_to_three() -> None:
     with pytest.raises(InvalidInput, match="columns"):
         HessianMetric(columns=4)
+
+
+def gaps(result: Any) -> Array:
+    """Of every point, in units of d/(2n)."""
+    from optiframe_comrade import least_objective
+
+    f = result.problem.function
+    values = np.array([f.value(point) for point in result.detail.points])
+    return (values - least_objective(result.problem)) * 2 * len(f) / f.shape[0]
+
+
+@pytest.mark.parametrize("given", [{}, {"byzantine": 0.2, "attack": "negative"}])
+def test_where_local_hessians_are_of_few_terms_shorter_steps_settle_and_whole_ones_hover(
+    given: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((4000, 10))
+    target = matrix @ rng.standard_normal(10) + rng.standard_normal(4000)
+    on = optiframe.Minimize(LeastSquares(matrix=matrix, target=target))
+    # The inverse of a Hessian of s = 22 normal rows is s/(s - d - 1) = 2 times too long on average.
+    given = {"on": on, "hessian_terms": 22, **given}
+    assert gaps(run(4, **given))[-1] < 20
+    monkeypatch.setattr(comrade, "part_for", lambda *_: 1.0)
+    assert gaps(run(4, **given))[-1] > 200
+
+
+def test_steps_are_whole_again_when_they_no_longer_lead_too_far() -> None:
+    rng = np.random.default_rng(0)
+    matrix, weights = rng.standard_normal((4000, 10)), rng.standard_normal(10)
+    on = optiframe.Minimize(
+        Poisson(matrix=matrix, target=rng.poisson(np.exp(matrix @ weights)).astype(float), l2=1e-3)
+    )
+    # The first step leads far beyond the minimum, whoever computes it: the exponential is no parabola.
+    assert gaps(run(8, on))[-1] < 20

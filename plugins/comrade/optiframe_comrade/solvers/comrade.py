@@ -23,6 +23,7 @@ _REFINED = 5  # steps after which the metric is refined: Newton's method is near
 _DOUBTED = 3  # steps after which the first that is rejected has the metric refined
 _DIRECTIONS = 2  # of scatter for each column of the first sketch
 _LEAST = 0.5  # of a step, however far steps seem to lead beyond the minimum
+_AGAIN = 3  # updates in a row that take back nothing, after which steps are whole again
 _SHORTER = 3  # times a step is shortened to a quarter before the floor is reached
 _ROUNDING = 1e-15  # relative error of a mean of losses
 
@@ -73,17 +74,22 @@ def checked_steps(
 
     Where shards are small their own minima are far off, and the average of their updates may change by more
     than the point does. Whole steps then lead beyond the minimum, and multiply what lies have added before.
-    So where an update takes back a part of the one before, steps are shorter from then on, down to half.
+    So where an update takes back a part of the one before, steps are shorter from then on, down to half,
+    until three updates in a row take back nothing: a first step that led too far, because the objective is
+    far from quadratic there, slows the steps after it only for a while.
     """
     replies, values = coordinator.ask_step(x)
     taken, refined = 0, coordinator.metric is None
     part, before = 1.0, None  # of the update; the update before and the part of it that was taken
+    calm = 0  # updates in a row that took back nothing
     while True:
         if taken == _REFINED and not refined:
             refined, before = _refine(coordinator, x, replies), None
         update = coordinator.combine(replies)
         if before is not None and coordinator.metric is not None:
-            part = min(part, part_for(coordinator.metric, *before, update.vector))
+            wanted = part_for(coordinator.metric, *before, update.vector)
+            calm = calm + 1 if wanted == 1.0 else 0
+            part = 1.0 if calm >= _AGAIN else min(part, wanted)
         length, ahead = part, x
         for _ in range(1 + _SHORTER):
             ahead = x - length * step * update.vector
