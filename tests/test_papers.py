@@ -257,7 +257,7 @@ def judged(item: str, changes: list[str] | None, folder: Path) -> dict[str, str]
     (chosen,) = items.items([item])
     plan = read_plan(chosen.file, [*(changes or chosen.quick), "executor.workers=1"], modules=chosen.modules)
     records = run_plan(plan, folder, show=False, executor=inside.Inside())
-    found = runs.Runs.of(plan, records, "full", str(folder / "paper" / "item"))
+    found = runs.Runs.of(plan, records, "full", str(folder / chosen.paper / chosen.name))
     return {line.what: line.verdict for line in chosen.judge(found)}
 
 
