@@ -11,6 +11,7 @@ from optiframe_comrade.parts.filters import CoordinateMedian
 
 import optiframe
 from optiframe import Budget, Result
+from optiframe.numbers import number
 
 pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 
@@ -127,7 +128,7 @@ def test_the_gap_of_the_last_point_is_reported_beside_the_best(share: float) -> 
     result = run(byzantine=share, attack="collusion", filter="norm", trace=False)
     assert result.metrics["gap"] < 0.5 < 2 * last_gap(result)
     (text,) = [found.text for found in result.findings if "last point" in found.text]
-    assert f"gap {result.metrics['gap']:.3g}; the last point has gap {last_gap(result):.3g}" in text
+    assert f"gap {number(result.metrics['gap'])}; the last point has gap {number(last_gap(result))}" in text
 
 
 def test_a_last_point_far_above_the_best_is_a_warning_and_one_at_the_floor_a_note() -> None:
