@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
+from optiframe.tables.columns import GAP_WORDS
 from optiframe.tables.file_formats import write_table
 from optiframe.tables.read import Coded, encode, read_table, to_frame
 
@@ -349,8 +350,8 @@ def test_tuples_are_ids_like_any_other() -> None:
 ORDINARY_IDS = st.one_of(
     st.lists(st.integers(), min_size=1),
     st.lists(st.integers(-3, 3), min_size=1),
-    # Hypothesis may draw texts that stand in the code it tests, and "None" there means a missing value.
-    st.lists(st.text(min_size=1).filter(lambda text: text.strip() not in {"", "None"}), min_size=1),
+    # Hypothesis draws texts that stand in the code it tests, too, and some of them mean a missing value.
+    st.lists(st.text(min_size=1).filter(lambda text: text.strip() not in {"", *GAP_WORDS}), min_size=1),
     st.lists(st.sampled_from(["x", "y", "zz"]), min_size=1),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1),
     st.lists(st.booleans(), min_size=1),
