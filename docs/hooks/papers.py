@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).parents[2]
+sys.path.append(str(_ROOT / "examples" / "papers"))
+from harness.digest import digest  # noqa: E402  # in the folder just named
+
 _HEADING = re.compile(r"^## (?P<name>.*) \{ #(?P<folder>\w+) \}$", re.MULTILINE)
 
 
@@ -47,15 +50,6 @@ def outdated(name: str) -> bool:
     """Whether the files of an item, paper/item, are others than those that its page was made from."""
     judged = json.loads((_pages() / f"{name}.json").read_text(encoding="utf-8"))
     return bool(judged["origin"]["files"] != digest(_ROOT / "examples" / "papers" / f"{name}.toml"))
-
-
-def digest(file: Path) -> str:
-    """Of a comparison file, its module, and the modules that the paper's items share."""
-    shared = [path for path in sorted(file.parent.glob("*.py")) if not path.with_suffix(".toml").is_file()]
-    content = hashlib.sha256()
-    for path in (file, file.with_suffix(".py"), *shared):
-        content.update(path.read_bytes() if path.is_file() else b"")
-    return content.hexdigest()[:16]
 
 
 def _pages() -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import subprocess
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from harness.digest import digest
 from harness.items import HERE, Item
 
 _ROOT = HERE.parent.parent
@@ -38,18 +38,6 @@ def origin(item: Item, size: str, wall: float, cpu: float) -> Origin:
     command = f"python examples/papers/reproduce.py --size {size} {item.paper}/{item.name}"
     made = date.today().isoformat()
     return Origin(command, _commit(), digest(item.file), _machine(), made, round(wall, 1), round(cpu, 1))
-
-
-def digest(file: Path) -> str:
-    """Of a comparison file, its module, and the modules that the paper's items share.
-
-    The site's hook computes the same (docs/hooks/papers.py), without this package.
-    """
-    shared = [path for path in sorted(file.parent.glob("*.py")) if not path.with_suffix(".toml").is_file()]
-    content = hashlib.sha256()
-    for path in (file, file.with_suffix(".py"), *shared):
-        content.update(path.read_bytes() if path.is_file() else b"")
-    return content.hexdigest()[:16]
 
 
 def _commit() -> str:
