@@ -195,8 +195,8 @@ class Intersection(ConstraintSet):
             self._refuse_if_empty(x)
             warnings.warn(
                 f"the projection onto the intersection of {self._names()} is inaccurate (off by "
-                f"{number(left)} after {_SWEEPS:_} sweeps of Dykstra's method): the sets meet at a small "
-                "angle, or not at all; check that they have a point in common",
+                f"{number(left)} after {number(_SWEEPS)} sweeps of Dykstra's method): the sets meet at a "
+                "small angle, or not at all; check that they have a point in common",
                 NotAccurate,
                 stacklevel=3,
             )

@@ -186,11 +186,8 @@ def suspicious(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]
     counts = count_workers(comparisons, solution)
     if counts is None:
         return
-    weigh = (
-        ""
-        if counts.verdicts is not None or comparisons.graded
-        else ("; ranking.crowd-bt counts votes by the reliability of their workers")
-    )
+    could_weigh = counts.verdicts is None and not comparisons.graded
+    weigh = "; ranking.crowd-bt counts votes by the reliability of their workers" if could_weigh else ""
     yield from _named(
         comparisons.worker_ids[counts.adversaries],
         "contradict{s} the ranking in more than half of {their} comparisons",
@@ -226,9 +223,7 @@ def _known_already(counts: WorkerCounts) -> str:
     if known == 0:
         return ""
     if known == clickers.sum():
-        return (
-            "; already named as unreliable" if known == 1 else "; all of them are already named as unreliable"
-        )
+        return f"; {'' if known == 1 else 'all of them are '}already named as unreliable"
     return f"; {known} of them {'is' if known == 1 else 'are'} already named as unreliable"
 
 
