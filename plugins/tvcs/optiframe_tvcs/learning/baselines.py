@@ -117,6 +117,7 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
 
     name = "tvcs.exclusive-lasso"
     solves = Minimize
+    uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     residual_meaning = "distance of the two views' proximal points over the step, before the last projection"
     reference = "Kong et al. 2014 (Yang et al., Sec. 5.1); splitting of Davis, Yin 2017"
@@ -141,7 +142,7 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
                 return (
                     f"samples are held out by fifths, and there are {len(problem.function)}; give a penalty"
                 )
-        return problem.function.lacks(Objective.gradient)
+        return None
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function = problem.function

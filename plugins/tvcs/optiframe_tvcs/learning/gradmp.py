@@ -6,10 +6,10 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -56,21 +56,16 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
 
     name = "tvcs.gradmp"
     solves = Minimize
+    uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     monotone = False
     residual_meaning = "length of the last move"
     reference = "Yang et al., Algorithm 2"
 
-    inner: Inner = Field(
-        "auto", description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"
-    )
+    inner: Inner = "auto"
 
     def unsuited(self, problem: Minimize) -> str | None:
-        return (
-            problem.function.lacks(Objective.gradient)
-            or not_of_supports(problem)
-            or why_not_inner(problem.function, self.inner)
-        )
+        return not_of_supports(problem) or why_not_inner(problem.function, self.inner)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function, x = problem.function, first_point(problem, run)

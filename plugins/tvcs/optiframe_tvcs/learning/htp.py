@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -46,21 +45,17 @@ class HardThresholdingPursuit(Solver[Minimize, Array, None]):
 
     name = "tvcs.htp"
     solves = Minimize
+    uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     residual_meaning = "length of the gradient step into the set, over the step"
     reference = "Foucart 2011; Yuan, Li, Zhang 2014 (named in Yang et al., Sec. 3)"
 
-    step: Step = Field(
-        "backtracking", description="backtracking; lipschitz: 1 / curvature bound; or a fixed step"
-    )
-    inner: Inner = Field(
-        "auto", description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"
-    )
+    step: Step = "backtracking"
+    inner: Inner = "auto"
 
     def unsuited(self, problem: Minimize) -> str | None:
         return (
-            problem.function.lacks(Objective.gradient)
-            or not_of_supports(problem)
+            not_of_supports(problem)
             or why_no_step(problem, self.step)
             or why_not_inner(problem.function, self.inner)
         )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -45,16 +44,15 @@ class IterativeHardThresholding(Solver[Minimize, Array, None]):
 
     name = "tvcs.iht"
     solves = Minimize
+    uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     residual_meaning = "length of the last move over its step"
     reference = "Yang et al., Algorithm 1"
 
-    step: Step = Field(
-        "backtracking", description="backtracking; lipschitz: 1 / curvature bound; or a fixed step"
-    )
+    step: Step = "backtracking"
 
     def unsuited(self, problem: Minimize) -> str | None:
-        return problem.function.lacks(Objective.gradient) or why_no_step(problem, self.step)
+        return why_no_step(problem, self.step)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         return (yield from descend(problem, projector(problem.over), first_point(problem, run), self.step))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from pydantic import Field
 
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.records.fields import Array
 
-Inner = Literal["auto", "cg", "least-squares"]
+Inner = Annotated[
+    Literal["auto", "cg", "least-squares"],
+    Field(description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"),
+]
 
 ACCURACY = 1e-9
 """Gradient length, relative to that at zero, at which a restricted minimum is taken for reached: a

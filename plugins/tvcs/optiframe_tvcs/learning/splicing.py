@@ -11,6 +11,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -58,22 +59,17 @@ class Splicing(Solver[Minimize, Array, None]):
 
     name = "tvcs.splicing"
     solves = Minimize
+    uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     residual_meaning = "length of the last move"
     reference = "Zhu, Wen, Zhu, Zhang, Wang 2020, PNAS (abess), Algorithm 1"
 
     width: PositiveInt = Field(10, description="entries outside that are tried one by one at the end")
     pursuit: NonNegativeInt = Field(20, description="steps of a gradient matching pursuit at most; 0: none")
-    inner: Inner = Field(
-        "auto", description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"
-    )
+    inner: Inner = "auto"
 
     def unsuited(self, problem: Minimize) -> str | None:
-        return (
-            problem.function.lacks(Objective.gradient)
-            or not_of_supports(problem)
-            or why_not_inner(problem.function, self.inner)
-        )
+        return not_of_supports(problem) or why_not_inner(problem.function, self.inner)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         function, onto = problem.function, projector(problem.over)

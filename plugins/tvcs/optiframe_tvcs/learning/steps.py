@@ -12,7 +12,10 @@ from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_tvcs.sets.sparse_sets import Projector, norm
 
-Step = Literal["backtracking", "lipschitz"] | Annotated[float, Field(gt=0)]
+Step = Annotated[
+    Literal["backtracking", "lipschitz"] | Annotated[float, Field(gt=0)],
+    Field(description="backtracking; lipschitz: 1 / curvature bound; or a fixed step"),
+]
 
 LEAST_DECREASE = 0.01
 """Share of |move|^2 / (2 step) by which a step must lower the objective. Any share below one keeps

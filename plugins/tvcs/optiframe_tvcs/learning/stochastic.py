@@ -9,6 +9,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import FiniteSum, Objective
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
@@ -52,6 +53,7 @@ class _Stochastic(Solver[Minimize, Array, None]):
     """What both have in common: the blocks, and the residual that costs a full gradient."""
 
     solves = Minimize
+    uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     monotone = False
     residual_meaning = (
@@ -66,7 +68,7 @@ class _Stochastic(Solver[Minimize, Array, None]):
     def unsuited(self, problem: Minimize) -> str | None:
         if not isinstance(problem.function, FiniteSum):
             return f"the objective {problem.function.name!r} is not a finite sum"
-        return problem.function.lacks(Objective.gradient)
+        return None
 
     def _residual(self, problem: Minimize, onto: Projector, x: Array, step: float, iteration: int) -> float:
         if not self.full_every or iteration % self.full_every:
@@ -165,9 +167,7 @@ class StochasticGradMP(_Stochastic):
     name = "tvcs.stochastic-gradmp"
     reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3)"
 
-    inner: Inner = Field(
-        "auto", description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"
-    )
+    inner: Inner = "auto"
 
     def unsuited(self, problem: Minimize) -> str | None:
         return (
