@@ -156,6 +156,18 @@ class Ranking(InNotebook):
                 as_numbers(name, getattr(self, name), rows, "comparison")
 
 
+def check(solution: Any, problem: str, items: Ids, rows: int) -> None:
+    """Raise `InvalidInput` unless this is an answer for these items and rows, with finite scores."""
+    if not isinstance(solution, Ranking):
+        raise InvalidInput(
+            f"an answer to {problem} is a Ranking, such as the solution of an earlier run, not a "
+            f"{type(solution).__name__}"
+        )
+    if solution.items is not items and not np.array_equal(solution.items, items):
+        raise InvalidInput("this answer is for other items than the problem's")
+    solution.check_numbers(rows)
+
+
 def as_numbers(name: str, values: Any, count: int, each: str, otherwise: str = "") -> NDArray[Any]:
     """The values as an array of real numbers, shape (count,), finite or not; `InvalidInput` for others."""
     try:

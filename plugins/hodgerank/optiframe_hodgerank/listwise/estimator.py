@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.estimator import BudgetLike
-from optiframe.solving.sources import SolverChoice
 from optiframe.tables.columns import as_column
 from optiframe.tables.ids import listed
 from optiframe_hodgerank.item_ranker import ItemRanker
@@ -38,16 +36,6 @@ class ListwiseRanker(ItemRanker[ListwiseRanking]):
     """
 
     families: ClassVar[tuple[str, ...]] = ("ranking",)
-
-    def __init__(
-        self,
-        solver: SolverChoice = None,
-        *,
-        seed: int = 0,
-        budget: BudgetLike = None,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(solver, seed=seed, budget=budget, columns=columns)
 
     def fit(self, rankings: Any = None, choices: Any = None) -> Self:
         """Learn from all rankings and choices at once, forgetting what was learnt before.

@@ -8,7 +8,6 @@ from typing import ClassVar
 from pydantic import Field, NonNegativeFloat
 
 from optiframe.records.fields import Array
-from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.graph.laplacian import DENSE
@@ -17,7 +16,7 @@ from optiframe_hodgerank.trust.separation import separation
 from optiframe_hodgerank.votes.covariates import confounded, covariate_votes, separating
 from optiframe_hodgerank.votes.effects import Effects
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, maximum
-from optiframe_hodgerank.votes.newton import newton
+from optiframe_hodgerank.votes.newton import AT_REST, newton
 from optiframe_hodgerank.votes.tally import tally
 from optiframe_hodgerank.votes.tie_models import TieModel, VoteModel
 
@@ -119,10 +118,7 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel | Effects]):
                 detail=detail,
             )
             if last:
-                return (
-                    Status.STALLED,
-                    "a further Newton step no longer changes the likelihood beyond rounding",
-                )
+                return AT_REST
 
     def finish(self, problem: PairwiseRanking, iterate: Iterate) -> Ranking:
         point, over = iterate.x

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field, NonNegativeFloat
 
-from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_hodgerank.answer import NORMAL_90, Ranking
 from optiframe_hodgerank.graph.laplacian import DENSE
 from optiframe_hodgerank.listwise.likelihood import OrderingLikelihood
 from optiframe_hodgerank.listwise.problem import ListwiseRanking
 from optiframe_hodgerank.trust.separation import separation
-from optiframe_hodgerank.votes.newton import newton
+from optiframe_hodgerank.votes.newton import AT_REST, newton
 
 
 class PlackettLuce(Solver[ListwiseRanking, Ranking, None]):
@@ -72,10 +71,7 @@ class PlackettLuce(Solver[ListwiseRanking, Ranking, None]):
             over = last or point.residual <= run.budget.tolerance or run.steps_left() <= 1
             yield Iterate((point, over or run.stopping), point.residual, info={"log_likelihood": -point.loss})
             if last:
-                return (
-                    Status.STALLED,
-                    "a further Newton step no longer changes the likelihood beyond rounding",
-                )
+                return AT_REST
 
     def finish(self, problem: ListwiseRanking, iterate: Iterate) -> Ranking:
         point, over = iterate.x

@@ -7,10 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, Self, TypeVar
 
+from optiframe.solving.result import Status
+
 _DECREASE = 1e-4  # share of the predicted decrease a step must reach (Armijo), as usual for Newton's method
 _HALVINGS = 40  # of a step: 2^-40 of a Newton step no longer changes scores within rounding
 ROUNDING = 8.881784197001252e-16
 """Of a sum of logarithms, relative to it: four units in the last place."""
+
+AT_REST = (Status.STALLED, "a further Newton step no longer changes the likelihood beyond rounding")
+"""How a solver ends whose last step changed the function no more."""
 
 P = TypeVar("P", bound="NewtonPoint")
 
