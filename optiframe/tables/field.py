@@ -1,13 +1,15 @@
-"""Fields that are tables."""
+"""Fields that are tables, and the field that names their columns."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from optiframe.records.fields import Accepts
+from optiframe.tables.column_names import column_names
 from optiframe.tables.read import Table, read_table
 
 
@@ -42,3 +44,17 @@ class TableOf(Accepts):
         required: tuple[str, ...] = self.required  # type: ignore[attr-defined]  # set above: it is frozen
         optional: tuple[str, ...] = self.optional  # type: ignore[attr-defined]
         return read_table(value, required, optional, title=title)
+
+
+@dataclass(frozen=True)
+class ColumnNames(Accepts):
+    """Field metadata: our names of these columns -> the user's, where they differ, checked by `column_names`.
+
+    ``columns: Annotated[dict[str, str], ColumnNames(("worker", "item"))]``
+    """
+
+    words: str = field(default="table of our column name to yours", init=False)
+    known: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(lambda value: column_names(value, self.known))

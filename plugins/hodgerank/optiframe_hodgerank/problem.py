@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, PositiveFloat
 
-from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
@@ -17,9 +16,10 @@ from optiframe.records.fields import Accepts, Array
 from optiframe.records.record import Record
 from optiframe.solving import sources
 from optiframe.tables.columns import Columns
+from optiframe.tables.field import ColumnNames
 from optiframe.tables.pairs import read_outcomes
 from optiframe_hodgerank import metrics
-from optiframe_hodgerank.answer import Ranking, as_numbers
+from optiframe_hodgerank.answer import Ranking, as_numbers, check
 from optiframe_hodgerank.answer_tables import outlier_table, ranking_table, worker_table
 from optiframe_hodgerank.data import WANTED, Comparisons, TruthTable
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
@@ -29,9 +29,9 @@ from optiframe_hodgerank.read.batches import joined
 from optiframe_hodgerank.read.formats import Format
 from optiframe_hodgerank.read.known_truth import read_outlier_truth, read_truth
 from optiframe_hodgerank.read.tables import (
+    COLUMNS,
     READING,
     comparisons_of_table,
-    read_columns,
     read_comparisons,
     read_covariate_names,
 )
@@ -92,9 +92,9 @@ class PairwiseRanking(Problem[Ranking]):
     }
 
     # The order matters: reading a table looks at the fields before it.
-    columns: Annotated[
-        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
-    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    columns: Annotated[dict[str, str], ColumnNames(COLUMNS)] = Field(
+        default_factory=dict, description="names of the columns where they differ from ours"
+    )
     covariates: Annotated[
         tuple[str, ...], PlainValidator(read_covariate_names), Accepts("list of names of columns")
     ] = Field(
@@ -266,14 +266,7 @@ class PairwiseRanking(Problem[Ranking]):
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these items and rows, with finite scores."""
-        if not isinstance(solution, Ranking):
-            raise InvalidInput(
-                "an answer to pairwise-ranking is a Ranking, such as the solution of an earlier run, not a "
-                f"{type(solution).__name__}"
-            )
-        if solution.items is not self.item_ids and not np.array_equal(solution.items, self.item_ids):
-            raise InvalidInput("this answer is for other items than the problem's")
-        solution.check_numbers(self.rows)
+        check(solution, self.name, self.item_ids, self.rows)
 
     def formulate(self) -> Formulation | None:
         if self.outlier_price is None:

@@ -18,6 +18,7 @@ from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.solving.sources import Source, answer_of, part_of
 from optiframe.tables.columns import Columns
+from optiframe.tables.field import ColumnNames
 from optiframe.tables.ids import Ids
 from optiframe.tables.pairs import read_outcomes
 from optiframe_manifold import metrics
@@ -28,7 +29,7 @@ from optiframe_manifold.objective.btl import BtlObjective, Penalty, Scale
 from optiframe_manifold.population import population
 from optiframe_manifold.read.ids import read_ids, sizes
 from optiframe_manifold.read.known_scores import read_truth
-from optiframe_manifold.read.tables import read_columns, read_comparisons, read_held_out
+from optiframe_manifold.read.tables import COLUMNS, read_comparisons, read_held_out
 from optiframe_manifold.trust import findings as trust
 
 _TABLE = "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns "
@@ -79,9 +80,9 @@ class CollaborativeRanking(Problem[Rankings]):
     }
 
     # The order matters: reading a table looks at the fields before it.
-    columns: Annotated[
-        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
-    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    columns: Annotated[dict[str, str], ColumnNames(COLUMNS)] = Field(
+        default_factory=dict, description="names of the columns where they differ from ours"
+    )
     outcomes: Annotated[
         dict[str, str], PlainValidator(read_outcomes), Accepts("table of label to left, right or tie")
     ] = Field(default_factory=dict, description="what labels stand for that are not the winner's id")

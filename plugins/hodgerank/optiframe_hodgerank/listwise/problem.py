@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
-from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.field import ColumnNames
 from optiframe_hodgerank import metrics
-from optiframe_hodgerank.answer import Ranking, as_numbers
+from optiframe_hodgerank.answer import Ranking, as_numbers, check
 from optiframe_hodgerank.data import TruthTable
 from optiframe_hodgerank.listwise.orderings import Orderings
-from optiframe_hodgerank.listwise.read import Given, read_choices, read_columns, read_rankings, together
+from optiframe_hodgerank.listwise.read import COLUMNS, Given, read_choices, read_rankings, together
 from optiframe_hodgerank.listwise.table import difference_errors, ordering_table
 from optiframe_hodgerank.read.known_truth import truth_of
 from optiframe_hodgerank.trust import findings as trust
@@ -57,9 +57,9 @@ class ListwiseRanking(Problem[Ranking]):
     }
 
     # The order matters: reading a table looks at the fields before it.
-    columns: Annotated[
-        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
-    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    columns: Annotated[dict[str, str], ColumnNames(COLUMNS)] = Field(
+        default_factory=dict, description="names of the columns where they differ from ours"
+    )
     rankings: Annotated[
         Given | None,
         PlainValidator(read_rankings),
@@ -115,14 +115,7 @@ class ListwiseRanking(Problem[Ranking]):
 
     def check(self, solution: Any) -> None:
         """Raise `InvalidInput` unless this is an answer for these items, with finite scores."""
-        if not isinstance(solution, Ranking):
-            raise InvalidInput(
-                "an answer to listwise-ranking is a Ranking, such as the solution of an earlier run, not a "
-                f"{type(solution).__name__}"
-            )
-        if solution.items is not self.item_ids and not np.array_equal(solution.items, self.item_ids):
-            raise InvalidInput("this answer is for other items than the problem's")
-        solution.check_numbers(len(self.orderings))
+        check(solution, self.name, self.item_ids, len(self.orderings))
 
     def violation(self, solution: Ranking) -> float:
         """Distance of the scores to those that sum to zero within each component."""

@@ -13,7 +13,6 @@ from pydantic import ValidationInfo
 from optiframe.errors import Complaints, InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.tables.column_names import column_names
 from optiframe.tables.columns import as_column
 from optiframe.tables.ids import Ids, listed, locked
 from optiframe.tables.pairs import joined, numbers
@@ -21,7 +20,7 @@ from optiframe.tables.read import Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_hodgerank.listwise.orderings import Codes, Orderings
 
-_COLUMNS = ("ranking", "position", "choice", "chosen", "item", "weight", "score")
+COLUMNS = ("ranking", "position", "choice", "chosen", "item", "weight", "score")
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 
@@ -38,11 +37,6 @@ class Given:
 
     def __repr__(self) -> str:
         return f"<{len(self.placed)} orderings>"
-
-
-def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`."""
-    return column_names(value, _COLUMNS)
 
 
 def read_rankings(value: Any, info: ValidationInfo) -> Given | None:

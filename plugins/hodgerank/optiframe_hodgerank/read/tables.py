@@ -16,7 +16,6 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import empty_labels, read_preferences, spelled_twice
 from optiframe.tables.read import Table, encode, headings, missing
@@ -33,17 +32,12 @@ _LARGEST_MARGIN = 1e140
 _LARGEST_SUM = 1e304
 READING = ("columns", "covariates", "position", "format", "outcomes")
 """Fields of the problem that say how a table of comparisons is to be read."""
-_COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
+COLUMNS = ("worker", "left", "right", "label", "margin", "weight", "item", "score")
 
 
 def read_covariate_names(value: Any) -> tuple[str, ...]:
     """Names of columns of the comparisons that are covariates, as by `read_names`."""
-    return read_names(value, _COLUMNS)
-
-
-def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.tables.column_names.column_names`."""
-    return column_names(value, _COLUMNS)
+    return read_names(value, COLUMNS)
 
 
 def read_comparisons(value: Any, info: ValidationInfo) -> Comparisons | None:

@@ -15,19 +15,13 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, listed, locked, positions
 from optiframe.tables.pairs import empty_labels, numbers, read_preferences, spelled_twice
 from optiframe.tables.read import Table, encode, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_manifold.data import ChoiceTable, Codes
 
-_COLUMNS = ("user", "left", "right", "label", "weight", "item", "score")
-
-
-def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's, as by `optiframe.column_names.column_names`."""
-    return column_names(value, _COLUMNS)
+COLUMNS = ("user", "left", "right", "label", "weight", "item", "score")
 
 
 def read_comparisons(value: Any, info: ValidationInfo) -> ChoiceTable | None:

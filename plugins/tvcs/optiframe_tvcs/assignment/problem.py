@@ -17,11 +17,12 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.field import ColumnNames
 from optiframe.tables.ids import Ids
 from optiframe_tvcs.assignment.answer import Assignment
 from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
-from optiframe_tvcs.assignment.read import as_prior, priors_of, read_columns, read_quality
+from optiframe_tvcs.assignment.read import COLUMNS, as_prior, priors_of, read_quality
 from optiframe_tvcs.program.shadow_prices import shadow_prices
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.selection import Selection
@@ -64,9 +65,9 @@ class TaskAssignment(Problem[Assignment]):
     better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = {"accuracy": "higher"}
 
     # The order matters: reading the table looks at the field before it.
-    columns: Annotated[
-        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
-    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    columns: Annotated[dict[str, str], ColumnNames(COLUMNS)] = Field(
+        default_factory=dict, description="names of the columns where they differ from ours"
+    )
     quality: Annotated[
         QualityTable,
         PlainValidator(read_quality),

@@ -11,19 +11,13 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array
-from optiframe.tables.column_names import column_names
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import numbers
 from optiframe.tables.read import read_table
 from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.sets.caps import by_id
 
-_COLUMNS = ("worker", "task", "quality")
-
-
-def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's."""
-    return column_names(value, _COLUMNS)
+COLUMNS = ("worker", "task", "quality")
 
 
 def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
@@ -44,7 +38,7 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
         return None
     if _is_matrix(value):
         return _of_matrix(value)
-    table = read_table(value, _COLUMNS, title="quality", rename=columns)
+    table = read_table(value, COLUMNS, title="quality", rename=columns)
     worker, worker_ids = table.encoded("worker", f"{table.title} workers")
     task, task_ids = table.encoded("task", f"{table.title} tasks")
     given = numbers(table, "quality")

@@ -16,12 +16,13 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.field import ColumnNames
 from optiframe.tables.ids import Ids
 from optiframe_tvcs.networks.answer import Network
 from optiframe_tvcs.networks.data import Transitions
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
-from optiframe_tvcs.networks.read import read_columns, read_expression, read_truth
+from optiframe_tvcs.networks.read import COLUMNS, read_expression, read_truth
 from optiframe_tvcs.sets.caps import Cap, Total, caps_of, refuse_misfits, total_of
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -52,9 +53,9 @@ class NetworkIdentification(Problem[Network]):
     better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = dict.fromkeys(HIGHER, "higher")
 
     # The order matters: reading a table looks at the fields before it.
-    columns: Annotated[
-        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
-    ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
+    columns: Annotated[dict[str, str], ColumnNames(COLUMNS)] = Field(
+        default_factory=dict, description="names of the columns where they differ from ours"
+    )
     expression: Annotated[
         Transitions,
         PlainValidator(read_expression),

@@ -14,7 +14,6 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput, nearest
 from optiframe.numbers import number
 from optiframe.records.fields import Array, resolve
-from optiframe.tables.column_names import column_names
 from optiframe.tables.file_formats import read_csv, read_parquet
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.pairs import numbers
@@ -22,12 +21,7 @@ from optiframe.tables.read import Table, missing, read_table
 from optiframe_tvcs.networks.data import Transitions
 
 _LARGEST = 1e150  # the sum of squares of any number of them that fits into memory is finite
-_COLUMNS = ("series", "time", "gene", "value", "source", "target", "edge")
-
-
-def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's."""
-    return column_names(value, _COLUMNS)
+COLUMNS = ("series", "time", "gene", "value", "source", "target", "edge")
 
 
 def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
@@ -49,7 +43,7 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
     if columns is None:  # wrong and reported; reading on would only add noise
         return None
     names = _names(value)
-    mapped = {ours: columns.get(ours, ours) for ours in _COLUMNS}
+    mapped = {ours: columns.get(ours, ours) for ours in COLUMNS}
     long = mapped["gene"] in names and mapped["value"] in names
     if long:
         table = read_table(value, ("time", "gene", "value"), ("series",), title="expression", rename=columns)

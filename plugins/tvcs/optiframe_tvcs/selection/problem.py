@@ -15,6 +15,7 @@ from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Accepts
 from optiframe.tables.columns import Columns
+from optiframe.tables.field import ColumnNames
 from optiframe.tables.ids import listed, positions, spelled_alike
 from optiframe.tables.read import headings
 from optiframe_tvcs.selection.answer import Choice
@@ -22,7 +23,7 @@ from optiframe_tvcs.selection.bounds import read_bounds
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counts, ItemTable, Mask
 from optiframe_tvcs.selection.proof import Proof
-from optiframe_tvcs.selection.read import read_columns, read_items, read_marks, read_views
+from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views
 from optiframe_tvcs.selection.worths import Worths
 
 _BOUNDS = Accepts("table of view (or total) to a whole number, a table by group, a column, or a file")
@@ -58,9 +59,9 @@ class ItemSelection(Problem[Choice]):
     better: ClassVar[Mapping[str, Literal["lower", "higher"]]] = {"value": "higher"}
 
     # The order matters: reading a field looks at those before it.
-    columns: Annotated[
-        dict[str, str], PlainValidator(read_columns), Accepts("table of our column name to yours")
-    ] = Field(default_factory=dict, description="names of the columns `item` and `value` where they differ")
+    columns: Annotated[dict[str, str], ColumnNames(COLUMNS)] = Field(
+        default_factory=dict, description="names of the columns `item` and `value` where they differ"
+    )
     views: Annotated[
         dict[str, tuple[str, ...]],
         PlainValidator(read_views),

@@ -9,21 +9,15 @@ import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import Complaints, InvalidInput, nearest
-from optiframe.tables.column_names import column_names
 from optiframe.tables.columns import encode
 from optiframe.tables.ids import Ids, locked, positions
 from optiframe.tables.pairs import joined, numbers
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import TOTAL, ItemTable, Mask, View
 
-_COLUMNS = ("item", "value")
+COLUMNS = ("item", "value")
 _YES = {1, "1", "yes", "y", "x", "true"}
 _NO = {0, "0", "no", "n", "", "false"}
-
-
-def read_columns(value: Any) -> dict[str, str]:
-    """Our column name -> the user's."""
-    return column_names(value, _COLUMNS)
 
 
 def read_views(value: Any) -> dict[str, tuple[str, ...]]:
