@@ -8,7 +8,6 @@ import json
 import os
 import re
 import secrets
-import selectors
 import shutil
 import signal
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any, cast
 from optiframe.comparison.cells import Limits
 from optiframe.comparison.processes import exit_reasons
 from optiframe.comparison.processes.memory import TreeMemory
+from optiframe.comparison.processes.pipes import Pipes
 from optiframe.comparison.processes.reaper_client import known_to_reaper
 from optiframe.comparison.processes.spawn import start_child
 from optiframe.comparison.units import in_words
@@ -31,7 +31,6 @@ Say = Callable[..., None]
 _UNLIMITED = Limits()  # pinned to one thread; as much memory as there is
 _TAIL = 8192  # bytes kept of what it writes to standard error: the stack of a crash fits in
 _FRAMES = 4  # innermost frames shown: they reach from a library back to the solver's line
-_WRITTEN = 1024 * 1024  # bytes written at once
 _TURN = 0.05  # seconds between two looks at whether it lives: nobody waits for less
 _LAST_WORDS = 0.5  # seconds a hanging child has to write where it is
 
@@ -63,14 +62,10 @@ class WatchedChild:
             self._memory = TreeMemory(self._process.pid, self._process.keeper)
         self._next_look = 0.0
         self._lines = b""
-        self._errors = b""
-        self._pipes = selectors.DefaultSelector()
-        for pipe in (self._process.stdout, self._process.stderr):
-            self._pipes.register(cast(Any, pipe), selectors.EVENT_READ)
+        self._errors = exit_reasons.Tail(_TAIL)
+        self._pipes = Pipes(self._process, self._take, self._errors.add)
         if task is not None:
-            with contextlib.suppress(BrokenPipeError):  # it died at once; `next` says so
-                self._process.stdin.write(json.dumps(task).encode() + b"\n")
-                self._process.stdin.close()
+            self._pipes.write([memoryview(json.dumps(task).encode() + b"\n")], close=True)
 
     @property
     def gone(self) -> bool:
@@ -79,16 +74,10 @@ class WatchedChild:
 
     def ask(self, parts: Iterable[memoryview], seconds: float) -> None:
         """Write to its standard input, one part after the other, until all is written or it is gone."""
-        end, pipe = time.monotonic() + seconds, self._process.stdin
-        os.set_blocking(pipe.fileno(), False)
-        with selectors.DefaultSelector() as writable, contextlib.suppress(BrokenPipeError):
-            writable.register(pipe, selectors.EVENT_WRITE)
-            for part in parts:
-                left = part
-                while left and not self.gone and time.monotonic() < end:
-                    self._read(0.0)  # it may have much to say meanwhile
-                    if writable.select(_TURN):
-                        left = left[os.write(pipe.fileno(), left[:_WRITTEN]) :]
+        end = time.monotonic() + seconds
+        self._pipes.write(parts, close=False)
+        while self._pipes.writing and not self.gone and time.monotonic() < end:
+            self._pipes.turn(_TURN)
 
     def next(self, seconds: float) -> dict[str, Any] | None:
         """The next thing it says; None when it is gone, over its memory, or silent for so many seconds."""
@@ -104,10 +93,8 @@ class WatchedChild:
                 continue
             if self._holds_too_much():
                 return None
-            gone = self._process.poll() is not None
-            if not self._read(min(_TURN, max(0.0, end - time.monotonic()))) and (
-                gone or time.monotonic() >= end
-            ):
+            gone = self.gone
+            if not self._pipes.turn(min(_TURN, end - time.monotonic())) and (gone or time.monotonic() >= end):
                 return None
 
     def why_gone(self, seconds: float) -> str:
@@ -135,9 +122,6 @@ class WatchedChild:
             self._memory.close()
         self._ended()
         self._pipes.close()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with contextlib.suppress(OSError):  # what was not written any more
-                cast(Any, pipe).close()
 
     def _ended(self) -> None:
         self._known.__exit__(None, None, None)
@@ -150,33 +134,22 @@ class WatchedChild:
         self._held = self._memory.sample()
         return self._held > self._limit
 
-    def _read(self, seconds: float) -> bool:
-        """Take what has come; whether anything has."""
-        came = False
-        for key, _ in self._pipes.select(seconds):
-            data = os.read(key.fd, 65536)
-            came = came or bool(data)
-            if not data:
-                self._pipes.unregister(key.fileobj)
-            elif key.fileobj is self._process.stdout:
-                self._lines += data
-            else:
-                self._errors = (self._errors + data)[-_TAIL:]
-        return came
+    def _take(self, said: bytes) -> None:
+        self._lines += said
 
     def _ask_where_it_is(self) -> None:
         if not hasattr(signal, "SIGUSR1"):
             return
         self._process.send_signal(signal.SIGUSR1)  # faulthandler answers, even from within C code
         end = time.monotonic() + _LAST_WORDS
-        while time.monotonic() < end and b"recent call first" not in self._errors:
-            self._read(_TURN)
-        while self._read(_TURN) and time.monotonic() < end:
+        while time.monotonic() < end and b"recent call first" not in self._errors.data:
+            self._pipes.turn(_TURN)
+        while self._pipes.turn(_TURN) and time.monotonic() < end:
             pass
 
     def _stack(self, words: str) -> str:
         """The innermost frames of the main thread, which comes last, or else its last words."""
-        text = printable(self._errors.decode(errors="replace"))
+        text = printable(self._errors.data.decode(errors="replace"))
         frames = re.findall(
             r'^  File "((?!<frozen).*)", line (\d+) in (.*)$', text.rpartition("recent call first")[2], re.M
         )

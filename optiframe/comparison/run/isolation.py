@@ -7,16 +7,14 @@ what left the session by its environment without psutil) is done by sampling els
 from __future__ import annotations
 
 import math
-import os
 import secrets
-import selectors
 import shutil
 import signal
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from typing import Any
 from optiframe.comparison.cells import Request
 from optiframe.comparison.processes.exit_reasons import Tail, died, in_words, memory_kills, stacks
 from optiframe.comparison.processes.memory import TreeMemory
+from optiframe.comparison.processes.pipes import Pipes
 from optiframe.comparison.processes.reaper_client import known_to_reaper
 from optiframe.comparison.processes.spawn import Child, start_child
 from optiframe.comparison.records import Outcome
@@ -38,7 +37,6 @@ _MUCH = 0.1  # share of the hard limit from which a warm-up is mentioned when a 
 _TAIL = 64 * 1024  # bytes kept of what it writes: enough for the stacks of many threads
 _OUTPUT_TAIL = 8 * 1024  # and of its standard output, which rarely says why something failed
 _LAST_LOOK = "Timeout ("  # what faulthandler writes first when the limit is near
-_READ = 1024 * 1024  # bytes read at once, so that a flood of output costs little
 
 
 @dataclass(frozen=True)
@@ -136,50 +134,36 @@ class _Run:
         self._request, self._folder, self._tell, self._stop = request, folder, tell, stop
         self._board = board
         self._output, self._errors = Tail(_OUTPUT_TAIL), Tail(_TAIL)
-        self._selector = selectors.DefaultSelector()
-        self._ended: int | None = None  # a descriptor that becomes readable when the child ends
 
     def outcome(self, marker: str, group_is: Callable[[int], None]) -> Outcome:
         kills = memory_kills()
         self._started = time.monotonic()
         self._deadline = self._started + self._request.limits.time
         child = start_child("optiframe.comparison.run.cell_main", self._request.limits.threads, marker)
-        memory = TreeMemory(child.pid, child.keeper)
+        memory, pipes = TreeMemory(child.pid, child.keeper), Pipes(child, self._output.add, self._errors.add)
         try:
             try:
                 group_is(child.group)
-                self._connect(child)
-                verdict = self._watch(child, memory)
+                pipes.write(request_parts(self._request, self._folder, self._deadline), close=True)
+                verdict = self._watch(child, pipes, memory)
             finally:
                 child.end()
                 group_is(0)
                 memory.close()
             wall = time.monotonic() - self._started
-            self._drain()
+            pipes.drain()
         finally:
-            self._disconnect(child)
+            pipes.close()
         assert child.returncode is not None
         outcome = self._account(child.returncode, verdict, wall, memory.peak, memory_kills() > kills)
         return replace(outcome, findings=(*outcome.findings, *_abandoned(child.left))).printable()
 
-    def _connect(self, child: Child) -> None:
-        """Pipes without waiting: everything is read, and the request written, between two looks."""
-        said = request_parts(self._request, self._folder, self._deadline)
-        for pipe, tail in ((child.stdout, self._output), (child.stderr, self._errors)):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
-            self._selector.register(pipe, selectors.EVENT_READ, tail)
-        assert child.stdin is not None
-        os.set_blocking(child.stdin.fileno(), False)
-        self._selector.register(child.stdin, selectors.EVENT_WRITE, said)
-        self._ended = child.ended()
-        if self._ended is not None:  # else we look every turn
-            self._selector.register(self._ended, selectors.EVENT_READ, None)
-
-    def _watch(self, child: Child, memory: TreeMemory) -> Outcome | None:
+    def _watch(self, child: Child, pipes: Pipes, memory: TreeMemory) -> Outcome | None:
         """Until the child ends (None) or has to be killed (why)."""
         limits, last, next_look = self._request.limits, None, 0.0
-        while True:
+        if (ended := child.ended()) is not None:  # else we look every turn
+            pipes.wake(ended)
+        while child.poll() is None:
             now = time.monotonic()
             if now >= self._deadline:
                 return self._timeout()
@@ -197,60 +181,8 @@ class _Run:
                     last = news
                     self._tell(Progress(self._request.key, *news, elapsed=now - self._started))
                 next_look = now + _TURN
-            if self._turn(min(next_look, self._deadline) - time.monotonic()) or (
-                self._ended is None and child.poll() is not None
-            ):
-                return None
-
-    def _turn(self, seconds: float) -> bool:
-        """Read and write what can be; whether the child has ended."""
-        ended = False
-        for key, _ in self._selector.select(max(0.0, seconds)):
-            if key.fileobj == self._ended:
-                ended = True
-            elif isinstance(key.data, list):
-                self._write(key.fileobj, key.data)
-            else:
-                self._read(key.fileobj, key.data)
-        return ended
-
-    def _write(self, pipe: Any, left: list[memoryview]) -> None:
-        try:
-            left[0] = left[0][os.write(pipe.fileno(), left[0][:_READ]) :]
-            if not left[0]:
-                left.pop(0)
-        except BlockingIOError:
-            return
-        except OSError:  # it ended, or closed its input
-            left.clear()
-        if not left:
-            self._selector.unregister(pipe)
-            pipe.close()
-
-    def _read(self, pipe: Any, tail: Tail) -> bool:
-        try:
-            data = os.read(pipe.fileno(), _READ)
-        except BlockingIOError:
-            return False
-        if data:
-            tail.add(data)
-            return True
-        self._selector.unregister(pipe)  # it closed this stream; it may still run
-        return False
-
-    def _drain(self) -> None:
-        """What was written before the end; never waits for a survivor that holds the pipe open."""
-        for key in tuple(self._selector.get_map().values()):
-            if isinstance(key.data, Tail):
-                while self._read(key.fileobj, key.data):
-                    pass
-
-    def _disconnect(self, child: Child) -> None:
-        self._selector.close()
-        for pipe in (child.stdin, child.stdout, child.stderr):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+            pipes.turn(min(next_look, self._deadline) - time.monotonic())
+        return None
 
     def _timeout(self) -> Outcome:
         limit = self._request.limits.time
