@@ -76,11 +76,15 @@ def test_without_objective_or_best_there_is_no_suboptimality() -> None:
 # Intervals
 
 
+def median_interval(values: Sequence[float]) -> intervals.Interval:
+    return intervals.median_intervals([values])[0]
+
+
 def test_an_interval_agrees_with_a_bootstrap_by_hand() -> None:
     values = np.random.default_rng(3).lognormal(size=25)
     rng = np.random.default_rng(8)
     middles = [np.median(rng.choice(values, size=25)) for _ in range(4000)]
-    found = intervals.median_interval(values.tolist())
+    found = median_interval(values.tolist())
     assert found.median == np.median(values)
     assert found.count == 25
     spread = values.std() / 10  # resampling by other random numbers moves the ends a little
@@ -90,7 +94,7 @@ def test_an_interval_agrees_with_a_bootstrap_by_hand() -> None:
 
 @pytest.mark.parametrize("values", [[], [2.0], [2.0, 3.0]])
 def test_too_few_values_have_a_median_but_no_interval(values: list[float]) -> None:
-    found = intervals.median_interval(values)
+    found = median_interval(values)
     assert math.isnan(found.low)
     assert math.isnan(found.high)
     assert found.count == len(values)
@@ -98,21 +102,21 @@ def test_too_few_values_have_a_median_but_no_interval(values: list[float]) -> No
 
 
 def test_equal_values_have_an_interval_without_width() -> None:
-    assert intervals.median_interval([4.0] * 5) == intervals.Interval(4.0, 4.0, 4.0, 5)
-    assert intervals.median_interval([math.inf] * 3).low == math.inf
+    assert median_interval([4.0] * 5) == intervals.Interval(4.0, 4.0, 4.0, 5)
+    assert median_interval([math.inf] * 3).low == math.inf
 
 
 def test_failures_push_only_the_upper_end_to_infinity() -> None:
-    found = intervals.median_interval([1.0, 2.0, 3.0, 4.0, math.inf])
+    found = median_interval([1.0, 2.0, 3.0, 4.0, math.inf])
     assert found.median == 3.0
     assert 1.0 <= found.low <= 3.0
     assert found.high == math.inf
-    assert intervals.median_interval([1.0, math.inf, math.inf]).median == math.inf
+    assert median_interval([1.0, math.inf, math.inf]).median == math.inf
 
 
 def test_values_not_measured_are_not_counted() -> None:
     with_gaps = [1.0, math.nan, 2.0, 5.0, math.nan]
-    assert intervals.median_interval(with_gaps) == intervals.median_interval([1.0, 2.0, 5.0])
+    assert median_interval(with_gaps) == median_interval([1.0, 2.0, 5.0])
 
 
 numbers = st.one_of(st.floats(-1e6, 1e6), st.just(math.inf), st.just(-math.inf))
@@ -125,7 +129,7 @@ def test_an_interval_holds_its_median_and_many_at_once_are_as_one_by_one(
 ) -> None:
     together = intervals.median_intervals(samples)
     for sample, found in zip(samples, together, strict=True):
-        alone = intervals.median_interval(sample[::-1])
+        alone = median_interval(sample[::-1])
         assert repr(found) == repr(alone)  # nan included
         if len(sample) >= 3 and not math.isnan(found.median):
             assert min(sample) <= found.low <= found.median <= found.high <= max(sample)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import scipy  # its parts are loaded when they are used: scipy.stats takes half a second
 
-# Each tail of a 95% interval then rests on 50 resamples, and thousands of samples take seconds.
+_LEVEL = 0.95
+# Each tail of such an interval then rests on 50 resamples, and thousands of samples take seconds.
 _RESAMPLES = 2000
 _FEWEST = 3  # the median of two values is their mean, and resampling two values says nothing of the spread
 _TOGETHER = 500  # samples bootstrapped at once
@@ -28,32 +29,23 @@ class Interval:
     count: int
 
 
-def median_interval(values: Sequence[float], *, level: float = 0.95, seed: int = 0) -> Interval:
-    """The median with a percentile bootstrap interval (Efron 1979; `scipy.stats.bootstrap`).
+def median_intervals(samples: Sequence[Sequence[float]]) -> list[Interval]:
+    """Of each sample the median with a 95% percentile bootstrap interval (Efron 1979).
+
+    The same values give the same interval; samples of equal size are resampled together.
 
     Parameters
     ----------
-    values
-        The sample. nan (not measured) is left out; inf, for a failure, is a value like any other,
-        so that the median or an end of the interval may be inf.
-    level
-        Confidence level. A percentile interval cannot be wider than the sample: of five values,
-        the range holds the true median in only 94% of samples, of three in 75%.
-    seed
-        Of the resampling: the same values and seed give the same interval.
+    samples
+        In each, nan (not measured) is left out; inf, for a failure, is a value like any other, so that
+        the median or an end of the interval may be inf. A percentile interval cannot be wider than the
+        sample: of five values, the range holds the true median in only 94% of samples, of three in 75%.
 
     Returns
     -------
-    Interval
+    list of Interval
         With low and high nan for fewer than three values, all nan for none.
     """
-    return median_intervals([values], level=level, seed=seed)[0]
-
-
-def median_intervals(
-    samples: Sequence[Sequence[float]], *, level: float = 0.95, seed: int = 0
-) -> list[Interval]:
-    """`median_interval` of each sample; samples of equal size are resampled together."""
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     arrays = [np.sort(array[~np.isnan(array)]) for array in arrays]
     found: list[Interval | None] = [None] * len(arrays)
@@ -70,7 +62,7 @@ def median_intervals(
     for count, numbers in by_size.items():
         for begin in range(0, len(numbers), _TOGETHER):
             chunk = numbers[begin : begin + _TOGETHER]
-            lows, highs = _ends(np.stack([arrays[number] for number in chunk]), level, seed)
+            lows, highs = _ends(np.stack([arrays[number] for number in chunk]))
             for number, low, high in zip(chunk, lows, highs, strict=True):
                 middle = median(arrays[number])
                 found[number] = Interval(middle, min(low, middle), max(high, middle), count)
@@ -86,7 +78,7 @@ def median(values: Iterable[float]) -> float:
     return lower if lower == upper else lower / 2 + upper / 2  # halves first: their sum may overflow
 
 
-def _ends(samples: np.ndarray[Any, Any], level: float, seed: int) -> tuple[list[float], list[float]]:
+def _ends(samples: np.ndarray[Any, Any]) -> tuple[list[float], list[float]]:
     """Ends of the intervals of samples, one a row, none constant.
 
     A sample is scaled to [0, 1] with large numbers in place of the infinities: interpolating
@@ -108,9 +100,9 @@ def _ends(samples: np.ndarray[Any, Any], level: float, seed: int) -> tuple[list[
         vectorized=True,
         n_resamples=_RESAMPLES,
         batch=_BATCH,
-        confidence_level=level,
+        confidence_level=_LEVEL,
         method="percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
 
     def back(ends: Any) -> list[float]:

@@ -13,15 +13,16 @@ from optiframe_comrade.local.sweep import Precision, Sweep
 from optiframe_comrade.local.symmetric import solve_symmetric
 
 _ENOUGH = 1e-4  # Armijo's constant, the usual one
+_STEPS = 100  # some ten suffice
 _HALVINGS = 30  # beyond, the step is lost in the rounding of x
 _ROUNDING = 1e-15  # relative error of a mean of losses
 
 
-def minimum(f: Objective, x: Array | None = None, steps: int = 100) -> Array:
+def minimum(f: Objective, x: Array | None = None) -> Array:
     """The minimizer of a convex objective to about the rounding of float64, by Newton's method."""
     pieces = at_point(f, np.zeros(f.shape) if x is None else x)
     gradient = pieces.gradient()
-    for _ in range(steps):
+    for _ in range(_STEPS):
         before = float(np.abs(gradient).max(initial=0.0))
         direction = pieces.newton(gradient)
         if before == 0.0 or pieces.search(direction, float(gradient @ direction)) == 0.0:

@@ -169,10 +169,10 @@ def _at_least(seen: Counts, trials: Counts) -> Array:
     return found
 
 
-def holm(p: Array, level: float = LEVEL) -> NDArray[np.bool_]:
-    """Which hypotheses Holm's procedure rejects: at most `level` chance of any wrong one."""
+def holm(p: Array) -> NDArray[np.bool_]:
+    """Which hypotheses Holm's procedure rejects: at most `LEVEL` chance of any wrong one."""
     order = np.argsort(p, kind="stable")
-    passed = p[order] * np.arange(len(p), 0, -1) <= level
+    passed = p[order] * np.arange(len(p), 0, -1) <= LEVEL
     rejected = np.zeros(len(p), dtype=bool)
     rejected[order[: int(np.argmin(passed)) if not passed.all() else len(p)]] = True
     return rejected

@@ -139,12 +139,12 @@ def skill_intervals(
     return low, high
 
 
-def interval_columns(model: SkillModel, solution: Aggregation, level: float = 0.9) -> Columns:
+def interval_columns(model: SkillModel, solution: Aggregation) -> Columns:
     """Columns `skill_low, skill_high, accuracy_low, accuracy_high`; nan unless the answer is finite."""
     if not is_finite(solution):
         nothing = np.full(len(solution.worker_ids), np.nan)
         return dict.fromkeys(("skill_low", "skill_high", "accuracy_low", "accuracy_high"), nothing)
-    low, high = skill_intervals(model, solution, level=level)
+    low, high = skill_intervals(model, solution)
     classes = len(model.crowd.classes)
     return {
         "skill_low": low,
