@@ -12,7 +12,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -85,18 +85,18 @@ def data_set_checksums(data: DataSet) -> dict[str, str]:
         return {"": f"unavailable: {type(error).__name__}"}
 
 
-def origin(entry: Entry) -> dict[str, str]:
-    """Version of the distribution behind a name, and its source where the version does not tell."""
+def origin(entry: Entry, source: Callable[[str], str] = package_source) -> dict[str, str]:
+    """Version of the distribution behind a name, and its `source` where the version does not tell."""
     if entry.distribution == BY_CODE:
         return {f"source of {entry.path}": code_of(registry().get(entry.kind, entry.name))}
     found = {entry.distribution: version(entry.distribution)}
     package = entry.path.partition(":")[0].partition(".")[0]
     if entry.distribution != DISTRIBUTION and package and _edited(entry.distribution):
-        found[f"source of {package}"] = package_source(package)
+        found[f"source of {package}"] = source(package)
     return found
 
 
-def source_of(made_of: tuple[Any, ...]) -> dict[str, str]:
+def source_of(made_of: tuple[Any, ...], source: Callable[[str], str] = package_source) -> dict[str, str]:
     """The source of classes and functions, where no installed version stands for it."""
     found = {}
     for part in made_of:
@@ -106,7 +106,7 @@ def source_of(made_of: tuple[Any, ...]) -> dict[str, str]:
                 found[f"source of {part.__module__}:{part.__qualname__}"] = code_of(part)
         else:
             entries = registry().find(part.name)
-            found |= origin(next(entry for entry in entries if entry.distribution == distribution))
+            found |= origin(next(entry for entry in entries if entry.distribution == distribution), source)
     return found
 
 

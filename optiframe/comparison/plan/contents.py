@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from optiframe.comparison.plan import content_key
 from optiframe.comparison.plan.compare_file import is_known
 from optiframe.comparison.plan.inputs import check_inputs
 from optiframe.comparison.plan.requests import BuiltHere
+from optiframe.comparison.plan.sources import package_source
 from optiframe.comparison.plan.sweep import fill, seeded
 from optiframe.comparison.plan.table_facts import is_plain, names_in
 from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError, UnknownName
@@ -54,8 +55,9 @@ class Contents:
         # Each is asked once for a plan, and again for the next: files change meanwhile.
         self._checksum = cache(content_key.checksum)
         self._data_set_checksums = cache(content_key.data_set_checksums)
-        self._source_of = cache(content_key.source_of)
-        self._origin = cache(_origin)
+        source = cache(package_source)
+        self._source_of = cache(partial(content_key.source_of, source=source))
+        self._origin = cache(partial(_origin, source=source))
 
     def choice(self, kind: str, given: Any, title: str, where: str) -> Choice:
         """The choice of a table, or of an object made in Python.
@@ -215,10 +217,10 @@ def _versions(name: str) -> dict[str, str]:
     return {owner: version(owner) for owner in (DISTRIBUTION, *owners) if owner != BY_CODE}
 
 
-def _origin(kind: str, name: str) -> dict[str, str]:
+def _origin(kind: str, name: str, source: Callable[[str], str]) -> dict[str, str]:
     """Where a name comes from; InvalidInput at its key for an unknown one."""
     try:
-        return content_key.origin(registry.registry().entry(kind, name))
+        return content_key.origin(registry.registry().entry(kind, name), source)
     except UnknownName as error:
         text = str(error)
         if kind == "problem" and is_known("data set", name):
