@@ -7,6 +7,8 @@ rows always give the same answer.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,24 +68,33 @@ def geometric_median(rows: Array, tolerance: float, steps: int) -> Array:
     """
     point = coordinate_median(rows)
     for _ in range(steps):
-        away = distances(rows, point)
+        apart = rows - point
+        with np.errstate(over="ignore"):
+            away = np.sqrt(np.add.reduce(apart * apart, axis=1))
         here = away == 0.0
-        if here.all():
+        held = np.count_nonzero(here)
+        if held == len(rows):
             break
-        weights = np.where(here, 0.0, 1 / np.where(here, 1.0, away))  # 0 for infinitely far rows
-        if weights.sum() == 0.0:
+        weights = np.where(here, 0.0, 1 / np.where(here, 1.0, away)) if held else 1 / away
+        total = weights.sum()  # rows infinitely far add nothing
+        if total == 0.0:
             break  # all the others are infinitely far
-        target = weights @ rows / weights.sum()
-        pull = float(np.linalg.norm(weights @ (rows - point)))
-        if here.any():
+        target = weights @ rows / total
+        if held:
             # The rows at the point hold it with a unit force each.
-            share = min(1.0, here.sum() / pull) if pull > 0.0 else 1.0
+            pull = _length(weights @ apart)
+            share = min(1.0, held / pull) if pull > 0.0 else 1.0
             target = (1 - share) * target + share * point
-        step = float(np.linalg.norm(target - point))
+        step = _length(target - point)
         point = target
-        if step <= tolerance * float(np.median(away)):
+        # The median is at most the largest, which costs a fraction of it.
+        if step <= tolerance * float(away.max()) and step <= tolerance * float(np.median(away)):
             break
     return np.asarray(point)
+
+
+def _length(vector: Array) -> float:
+    return math.sqrt(vector @ vector)
 
 
 def krum_scores(rows: Array, drop: int) -> Array:
