@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from optiframe.errors import MissingPackage, remedy, require
+
+from .command_line import optiframe
 
 INIT = """
 from optiframe.hookspec import Description, hookimpl
@@ -83,14 +84,8 @@ def site(tmp_path: Path) -> Path:
 
 
 def doctor(site: Path, *arguments: str, brought: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    code = f"import sys; sys.path.insert(0, {str(site)!r}); from optiframe.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *brought, "doctor", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "OPTIFRAME_PLUGINS": "fake-peers"},
-    )
+    there = {**os.environ, "OPTIFRAME_PLUGINS": "fake-peers", "PYTHONPATH": str(site)}
+    return optiframe(site, *brought, "doctor", *arguments, environment=there)
 
 
 @pytest.mark.slow  # a process for each library

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from optiframe.comparison.plan.plan import read_plan
 from optiframe.comparison.plan.sweep import expand
 from optiframe.files.solve_file import SolveFile
 
-from .command_line import Run, run_in
+from .command_line import Run, optiframe, run_in
 
 BOWL = """\
 [problem]
@@ -56,23 +54,7 @@ def test_a_solver_that_raises_in_solve_is_named_with_its_line(run: Run):
 
 
 def test_the_whole_traceback_of_a_solver_that_raises_comes_on_demand(run: Run, tmp_path: Path):
-    whole = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "optiframe",
-            "--import",
-            "gone.py",
-            "solve",
-            "bowl.toml",
-            *MINE,
-            "--traceback",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stderr
+    whole = optiframe(tmp_path, "--import", "gone.py", "solve", "bowl.toml", *MINE, "--traceback").stderr
     assert "Traceback (most recent call last):" in whole
     assert whole.splitlines()[-1].startswith("error: mine.gone raised KeyError")
     assert "click" not in whole
