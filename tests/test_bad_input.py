@@ -158,6 +158,7 @@ def test_what_is_unusual_but_right_is_solved(
     assert "nan" not in (tmp_path / "out" / "answer.csv").read_text()
 
 
+@pytest.mark.slow
 def test_a_read_only_output_folder_is_refused_before_solving(tmp_path: Path) -> None:
     folder = tmp_path / "open"
     folder.mkdir()

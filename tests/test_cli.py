@@ -132,11 +132,13 @@ def test_a_folder_in_the_way_of_the_answer_is_found_before_solving(run: Run, tmp
     assert "answer.csv is a folder where a file must go" in refused.stderr
 
 
+@pytest.mark.slow
 def test_an_answer_is_verified_against_cvxpy(run: Run) -> None:
     shown = run("solve", "bowl.toml", "--verify", "cvxpy").stdout
     assert "verified" in shown
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_fails_its_verification(run: Run) -> None:
     shown = run("solve", "bowl.toml", "--verify", "cvxpy", "--set", "budget.iterations=1", code=1).stdout
     assert "iteration_limit" in shown

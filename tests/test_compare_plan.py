@@ -985,6 +985,7 @@ _VALUES = st.recursive(
     st.dictionaries(st.sampled_from(["seeds", "budget", "limits"]), _VALUES),
     st.lists(st.dictionaries(st.text(max_size=4), _VALUES, max_size=3), min_size=1, max_size=3),
 )
+@pytest.mark.slow
 def test_a_written_comparison_is_read_back(table: dict[str, Any], problems: list[dict[str, Any]]) -> None:
     whole = {**table, "problem": problems}
     assert tomllib.loads(as_toml(whole)) == whole

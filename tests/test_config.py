@@ -218,6 +218,7 @@ def test_lines_are_right_in_every_corner_of_toml(text: str, keys: tuple[str, ...
     assert Lines(text).of(keys) == line
 
 
+@pytest.mark.slow
 def test_an_error_after_a_large_value_is_found_at_once(write: Any) -> None:
     rows = ",\n".join("[1.0, 2.0, 3.0]" for _ in range(20_000))
     text = GOOD.replace("to = [", f"matrix = [\n{rows}\n]\nto = [").replace("memory = 5", "memory = 0")

@@ -766,12 +766,14 @@ def test_the_first_interrupt_ends_the_run_with_an_answer() -> None:
     assert output.startswith("cancelled True\n")
 
 
+@pytest.mark.slow
 def test_a_long_step_can_see_that_it_is_to_stop() -> None:
     code, output = _interrupt("while not run.stopping: time.sleep(0.01)", 1)
     assert code == 0
     assert output.startswith("cancelled True\n")
 
 
+@pytest.mark.slow
 def test_the_second_interrupt_raises_inside_a_long_step() -> None:
     code, output = _interrupt("time.sleep(600)", 2)
     assert code != 0
@@ -782,6 +784,7 @@ _BAR = _INTERRUPTED.replace('{{"iterations": None}}', '{{"iterations": 20}}')
 
 
 @pytest.mark.parametrize(("delay", "appears"), [(1000.0, False), (0.0, True)])
+@pytest.mark.slow
 def test_a_bar_appears_on_a_terminal_after_a_while(delay: float, appears: bool) -> None:
     terminal, screen = pty.openpty()
     code = f"from optiframe.solving import progress\nprogress._DELAY = {delay}\n"

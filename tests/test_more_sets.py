@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -35,8 +35,6 @@ from optiframe.problems.sets.vector_sets import (
     Simplex,
     ZeroSum,
 )
-
-few = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -71,7 +69,6 @@ VECTOR_SETS = {
 
 
 @pytest.mark.parametrize("over", VECTOR_SETS.values(), ids=VECTOR_SETS)
-@few
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([0.1, 1.0, 30.0]))
 def test_the_projection_is_the_nearest_member(over: ConstraintSet, seed: int, scale: float) -> None:
     random = rng(seed)
@@ -200,6 +197,7 @@ class Leaning(HalfSpace):
         return None
 
 
+@pytest.mark.slow
 def test_a_projection_that_did_not_reach_its_accuracy_warns() -> None:
     sharp = [Leaning(normal=[1.0, 1e-5], offset=0.0), Leaning(normal=[-1.0, 1e-5], offset=0.0)]
     with pytest.warns(NotAccurate, match="the sets meet at a small angle, or not at all"):
@@ -234,6 +232,7 @@ def test_sets_without_a_common_point_are_refused_and_never_converged(sets) -> No
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.problems.sets.intersection.NotAccurate")
+@pytest.mark.slow
 def test_sets_that_touch_end_stalled_where_the_answer_lies_outside() -> None:
     touching = [
         {"name": "l2-ball", "radius": 1.0},
@@ -370,7 +369,6 @@ def test_rows_that_contradict_each_other_by_rounding_only_leave_a_point() -> Non
         assert row_violation(nearest, rows, -np.inf, upper) <= 1e-8 * max(1.0, float(np.abs(far).max()))
 
 
-@few
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 8), equation=st.booleans())
 def test_one_row_between_bounds_is_met_as_by_general_rows(seed: int, size: int, equation: bool) -> None:
     random = rng(seed)

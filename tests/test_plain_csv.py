@@ -86,6 +86,7 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("library")
+@pytest.mark.slow
 def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Path) -> None:
     plain, path = 0, tmp_path / "own.csv"
     for seed in range(1000):

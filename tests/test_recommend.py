@@ -152,7 +152,7 @@ def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
         ("pairwise.human-age", "ranking.crowd-bt"),
         ("pairwise.pc-vqa", "ranking.crowd-bt"),
         ("collaborative.low-rank", "manifold.trust-region"),
-        ("synthetic.covtype-shape", "newton.exact"),
+        pytest.param("synthetic.covtype-shape", "newton.exact", marks=pytest.mark.slow),  # seconds
         ("assignment.uniform", "tvcs.assignment-iht"),
         ("grn.dream4-10.1", "tvcs.iht"),
         ("sparse.planted-regression", "tvcs.iht"),
