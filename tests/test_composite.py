@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -43,7 +43,6 @@ VECTORS = {
     "group-l1": GroupL1(weight=0.7, groups=[0, 1, 0, 2, 1]),
     "total-variation": TotalVariation(weight=0.7),
 }
-few = settings(max_examples=60, deadline=None, derandomize=True)
 vectors = hnp.arrays(
     np.float64, 5, elements=st.one_of(st.integers(-3, 3).map(float), st.floats(-50, 50, width=32))
 )
@@ -57,7 +56,6 @@ def regression(seed: int = 0, loss: type = LeastSquares, l2: float = 0.0) -> Lea
 
 
 @pytest.mark.parametrize("term", VECTORS.values(), ids=VECTORS)
-@few
 @given(v=vectors, step=st.floats(0.01, 10))
 def test_the_proximal_step_is_no_worse_than_points_around_it(
     term: Regularizer, v: np.ndarray, step: float
@@ -100,7 +98,6 @@ def test_the_nuclear_norm_shrinks_singular_values() -> None:
         Composite(SquaredDistance(to=[1.0, 2.0]), plus=term)
 
 
-@few
 @given(v=vectors, step=st.floats(0.01, 10))
 def test_l0_keeps_what_is_worth_its_price(v: np.ndarray, step: float) -> None:
     term = L0(weight=0.5)
@@ -123,7 +120,6 @@ def test_total_variation_of_long_and_short_vectors_is_denoised_as_by_cvxpy(size:
 
 
 @pytest.mark.parametrize("term", VECTORS.values(), ids=VECTORS)
-@few
 @given(x=vectors, y=vectors)
 def test_the_conjugate_bounds_inner_products(term: Regularizer, x: np.ndarray, y: np.ndarray) -> None:
     y = y - y.mean() if isinstance(term, TotalVariation) else y

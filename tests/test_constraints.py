@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import approx_fprime, minimize
@@ -38,7 +38,6 @@ CONVEX = {
 }
 ALL = {**CONVEX, "cardinality": Cardinality(size=2)}
 
-few = settings(max_examples=60, deadline=None, derandomize=True)
 # Whole numbers among the entries make ties; shapes go from a single number to three dimensions.
 entries = st.one_of(st.integers(-3, 3).map(float), st.floats(-100, 100))
 points = hnp.arrays(np.float64, hnp.array_shapes(min_dims=0, max_dims=3, max_side=4), elements=entries)
@@ -71,7 +70,6 @@ def farthest_along(constraint_set, d):
 
 
 @pytest.mark.parametrize("constraint_set", CONVEX.values(), ids=CONVEX)
-@few
 @given(v=points)
 def test_projection_is_the_nearest_point(constraint_set, v):
     # p is the projection of v on a convex set exactly when p is a member and no member
@@ -103,7 +101,6 @@ def is_member(constraint_set, p, tolerance=1e-9):
 
 
 @pytest.mark.parametrize("constraint_set", ALL.values(), ids=ALL)
-@few
 @given(v=points)
 def test_projection_is_a_new_array_of_the_same_shape_and_stays_put(constraint_set, v):
     before = v.copy()
@@ -118,7 +115,6 @@ def test_projection_is_a_new_array_of_the_same_shape_and_stays_put(constraint_se
 
 
 @pytest.mark.parametrize("constraint_set", ALL.values(), ids=ALL)
-@few
 @given(v=points)
 def test_violation_is_the_distance_to_the_projection(constraint_set, v):
     distance = math.sqrt(float(np.sum((v - constraint_set.project(v)) ** 2)))
@@ -152,7 +148,6 @@ def test_a_point_that_is_not_finite_is_in_no_set(constraint_set, bad):
     assert not constraint_set.contains(np.array([1.0, bad]))
 
 
-@few
 @given(v=hnp.arrays(np.float64, st.integers(1, 6), elements=entries), size=st.integers(0, 7))
 def test_cardinality_keeps_as_much_as_the_best_support(v, size):
     best = max(

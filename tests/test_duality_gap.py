@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import optiframe as of
@@ -13,7 +13,6 @@ from optiframe.problems.objectives.losses import LeastSquares, Logistic, Squared
 from optiframe.problems.regularizers.norms import L0, L1, ElasticNet, GroupL1, SquaredL2, TotalVariation
 from optiframe.problems.sets.vector_sets import Box, L1Ball, L2Ball, LInfBall, Simplex
 
-few = settings(max_examples=25, deadline=None, derandomize=True)
 PLUS = {
     "l1": L1(weight=0.1),
     "l1 and squared-l2": [L1(weight=0.1), SquaredL2(weight=0.2)],
@@ -58,7 +57,6 @@ def test_the_gap_bounds_the_true_one_and_closes_at_the_optimum(loss: type, l2: f
 
 
 @pytest.mark.parametrize("loss", [LeastSquares, Logistic, SquaredHinge])
-@few
 @given(seed=st.integers(0, 1000))
 def test_conjugates_of_losses_bound_products_and_touch_at_the_slope(loss: type, seed: int) -> None:
     function, rng = model(loss, 0.0), np.random.default_rng(seed)
