@@ -187,7 +187,7 @@ class Servers:
             if self._owner != os.getpid():  # nothing yet, or we are a forked copy of who started them
                 self._known, self._owner = {}, os.getpid()
             counted = {name: environment[name] for name in sorted(environment) if name.startswith(_AT_START)}
-            key = json.dumps([[str(entry) for entry in sys.path], counted])
+            key = json.dumps(counted)  # its path does not count: a child is given ours with its order
             if key in self._known:
                 try:
                     return Forked(self._known[key], module, environment)
