@@ -6,7 +6,9 @@ SOURCES := optiframe plugins tests examples docs/hooks docs/figures conftest.py
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
 # Sources of the compiled kernels: a change of any builds them anew.
 NATIVE := $(wildcard native/* native/*/* plugins/*/CMakeLists.txt plugins/*/native/*.?pp)
-JOBS ?= 2
+# Processes of the tests and of mutants; without it as many as the cores of a small machine, and one more for
+# `make test`, which waits for a fifth of its time: for limits, and for processes that start and end.
+JOBS ?=
 
 # Real data, where it lies beside the project; without it demos run on generated data.
 ifndef OPTIFRAME_DATA
@@ -26,19 +28,19 @@ demo: $(VENV)/demo
 
 # Whole files go to one worker (loadfile), in the order of conftest.py: what the tests of a file share is
 # then made once.
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(1)) --dist loadfile --no-loadscope-reorder
 
 test: lint
-	$(PYTEST) -m "not thorough"
+	$(call PYTEST,3) -m "not thorough"
 
 # The checks to run after each small change: about 90 s on two cores.
 quick: $(VENV)/installed
-	$(PYTEST) -m "not slow and not thorough"
+	$(call PYTEST,2) -m "not slow and not thorough" --hypothesis-profile quick
 
 # What `make test` leaves out: long statistics, benchmarks at small sizes, property tests with more
 # examples, and the kernels' tests under sanitizers.
 thorough: sanitize
-	$(PYTEST) -m "thorough or hypothesis" --hypothesis-profile thorough
+	$(call PYTEST,2) -m "thorough or hypothesis" --hypothesis-profile thorough
 
 # The compiled kernels' tests, stopped where one does what C++ leaves undefined or reads beyond its arrays.
 sanitize: $(VENV)/installed
@@ -47,7 +49,7 @@ sanitize: $(VENV)/installed
 # How many small changes of central modules the tests notice: minutes a module. MUTANTS names modules.
 MUTANTS ?=
 mutants: $(VENV)/installed
-	$(BIN)/python tests/mutants.py --jobs $(JOBS) $(MUTANTS)
+	$(BIN)/python tests/mutants.py --jobs $(or $(JOBS),2) $(MUTANTS)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -23,8 +24,9 @@ from optiframe.registry import registry, versions
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
-# Deterministic, and not judged by the clock of a busy machine. `make thorough` takes the second profile.
+# Deterministic, and not judged by the clock of a busy machine. `make quick` and `make thorough` take theirs.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=25, database=None)
+settings.register_profile("quick", settings.get_profile("project"), max_examples=8)
 settings.register_profile("thorough", settings.get_profile("project"), max_examples=200)
 settings.load_profile("project")
 
@@ -72,6 +74,16 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         sys.dont_write_bytecode = without
+
+
+_ALL_SLOW = re.compile(rb"^pytestmark = .*pytest\.mark\.slow", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of slow tests only, where these are not wanted: imports are a tenth of `make quick`."""
+    if "not slow" not in config.option.markexpr or not collection_path.name.startswith("test_"):
+        return None
+    return _ALL_SLOW.search(collection_path.read_bytes()) is not None or None
 
 
 @pytest.hookimpl(trylast=True)
