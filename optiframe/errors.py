@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from types import ModuleType, TracebackType
 
 
@@ -104,10 +105,23 @@ def require(package: str, extra: str | None = None, of: str = DISTRIBUTION) -> M
     except ModuleNotFoundError as error:
         if error.name is not None and package.split(".", maxsplit=1)[0] != error.name.split(".")[0]:
             raise  # the package is there; something inside it is not
-        name = distribution(package)
-        raise MissingPackage(
-            f"this needs the package {name!r}, which is not installed; run: {remedy([name], of, extra)}"
-        ) from None
+        raise MissingPackage(_missing(package, of, extra)) from None
+
+
+def absent(requires: Iterable[str], of: str = DISTRIBUTION) -> str | None:
+    """Why what has these requirements cannot run here (see `Record.requires`); None where it can.
+
+    Says of the first one that is not installed what `require` says, and imports nothing.
+    """
+    for module in map(module_of, requires):
+        if find_spec(module.partition(".")[0]) is None:
+            return _missing(module, of)
+    return None
+
+
+def _missing(module: str, of: str, extra: str | None = None) -> str:
+    name = distribution(module)
+    return f"this needs the package {name!r}, which is not installed; run: {remedy([name], of, extra)}"
 
 
 def distribution_of(requirement: str) -> str:

@@ -78,7 +78,7 @@ def main() -> None:
     registry.block(task["blocked"])
     registry.use(registry.Registry(loading=lambda module: say(module=module)))
     steps = _Steps(say, task["unmade"])
-    care = Care(steps.bring, steps.may_build)
+    care = Care(steps.import_modules, steps.may_build)
     try:
         if "plan" in task:
             plan = renewed(_heard(task["plan"]), care=care)
@@ -101,7 +101,7 @@ class _Steps:
     def __init__(self, say: Say, unmade: Sequence[str]) -> None:
         self._say, self._unmade = say, set(unmade)
 
-    def bring(self, modules: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
+    def import_modules(self, modules: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
         """Import the modules that are not blocked, and the classes with these names."""
         kept = tuple(module for module in modules if module not in registry.blocked())
         for module in kept:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from optiframe.errors import InvalidInput, module_of
+from optiframe.errors import InvalidInput, absent
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry.registry import registry
@@ -74,7 +73,7 @@ def _usable(name: str, problem: Problem[Any]) -> Solver[Any, Any, Any] | None:
     """The solver of this name, where it is installed and takes the problem at its defaults."""
     with suppress(Exception):  # one solver's fault, or a parameter it needs, hides no other
         cls = registry().get("solver", name)
-        if all(_installed(module_of(each)) for each in cls.requires):
+        if absent(cls.requires) is None:
             solver: Solver[Any, Any, Any] = cls()
             if why_unsuited(problem, solver) is None:
                 return solver
@@ -87,7 +86,3 @@ def _why(problem: Problem[Any]) -> str:
         with suppress(Exception):
             return f"; {name}: {why_unsuited(problem, registry().get('solver', name)())}"
     return ""
-
-
-def _installed(module: str) -> bool:
-    return find_spec(module.partition(".")[0]) is not None

@@ -41,11 +41,11 @@ from optiframe.solving.budget import Budget
 class Care:
     """How much a plan trusts the code it needs: by default, modules are imported in a child first.
 
-    `bring` imports modules and the classes with these names, and gives the modules that could be imported;
+    `import_modules` imports modules and the classes with these names, and gives those that it could import;
     `may_build` is asked before a class runs, see `Contents`.
     """
 
-    bring: Callable[[Sequence[str], Iterable[str]], tuple[str, ...]] = import_survivors
+    import_modules: Callable[[Sequence[str], Iterable[str]], tuple[str, ...]] = import_survivors
     may_build: Callable[[str, Mapping[str, Any]], bool] = lambda kind, table: True
 
 
@@ -76,7 +76,7 @@ def read_plan(
     overrides = list(overrides)
     document = CompareFile.read(path, overrides)
     named = [document.table.get(kind) for kind in ("problem", "solver")]
-    modules = care.bring(absolute(modules), names_in(named))
+    modules = care.import_modules(absolute(modules), names_in(named))
     text = as_toml(document.table) if overrides else document.text
     stem = "comparison" if document.path is None else document.path.stem
     return _plan(document, {}, modules, text, Path("results") / stem, care=care)
@@ -167,7 +167,7 @@ def renewed(plan: Plan, *, care: Care | None = None) -> Plan:
     document = CompareFile(None, "", {}, frozenset(), plan.folder)
     tables = [choice.table for cell in plan.cells for choice in (cell.problem, cell.solver)]
     care = care or Care()
-    plan = replace(plan, modules=care.bring(plan.modules, names_in(tables)))
+    plan = replace(plan, modules=care.import_modules(plan.modules, names_in(tables)))
     chooser = Chooser(document, plan.modules, plan.cells[0].seed if plan.cells else 0, care.may_build)
     fresh: dict[tuple[str, str], Choice] = {}
     for cell in plan.cells:

@@ -67,9 +67,9 @@ class Forked:
             for stream in (self.stdin, self.stdout, self.stderr):
                 stream.close()
             raise OSError(server.why_gone() or "the process that forks them does not answer")
-        self.pid, self.keeper = begun["pid"], begun["keeper"]
+        self.pid, self.supervisor = begun["pid"], begun["supervisor"]
         with suppress(OSError):  # they have ended already
-            self._handles += [os.pidfd_open(self.pid), os.pidfd_open(self.keeper)]
+            self._handles += [os.pidfd_open(self.pid), os.pidfd_open(self.supervisor)]
 
     @property
     def returncode(self) -> int | None:

@@ -20,18 +20,18 @@ class TreeMemory:
 
     A process alone counts by its resident memory. With descendants, memory that they share
     (what a fork has not changed) counts once, where the system tells (Linux). A process once seen
-    goes on counting when its parent has ended, and so do their files in shared memory. `keeper` is the
+    goes on counting when its parent has ended, and so do their files in shared memory. `supervisor` is the
     process whose descendants are what the process `pid` has started, abandoned or not: its supervisor,
     or itself.
     """
 
-    def __init__(self, pid: int, keeper: int) -> None:
+    def __init__(self, pid: int, supervisor: int) -> None:
         self._psutil = require("psutil", "compare")
         self._root: Any = None
-        self._keeper: Any = None
+        self._supervisor: Any = None
         with suppress(self._psutil.Error):
             self._root = self._psutil.Process(pid)
-            self._keeper = self._psutil.Process(keeper)
+            self._supervisor = self._psutil.Process(supervisor)
         self._others: set[Any] = set()
         self._next_look = 0.0
         self._pid = pid
@@ -40,13 +40,13 @@ class TreeMemory:
 
     def sample(self) -> int:
         """Bytes now; 0 when everything has ended."""
-        if self._keeper is None:
+        if self._supervisor is None:
             return 0
         began = perf_counter()
         if began >= self._next_look:
             # Finding descendants reads about every process there is.
             with suppress(self._psutil.Error):
-                self._others.update(self._keeper.children(recursive=True))
+                self._others.update(self._supervisor.children(recursive=True))
             self._others = {one for one in self._others if one != self._root and one.is_running()}
         elif self._others:  # looking at the whole tree costs too much to do it as often
             files, _ = self._files()

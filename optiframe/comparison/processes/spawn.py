@@ -37,7 +37,7 @@ class Child(Protocol):
     """A child process; its pipes are unbuffered."""
 
     pid: int
-    keeper: int  # whose children, and theirs, are all that it has started
+    supervisor: int  # whose children, and theirs, are all that it has started
     group: int  # for the reaper to kill; 0 where a supervisor does that by itself
     stdin: IO[bytes]
     stdout: IO[bytes]
@@ -119,7 +119,7 @@ class _Spawned:
         )
         pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
         self.stdin, self.stdout, self.stderr = cast("tuple[IO[bytes], IO[bytes], IO[bytes]]", pipes)
-        self.pid = self.keeper = self.group = self._process.pid
+        self.pid = self.supervisor = self.group = self._process.pid
 
     @property
     def returncode(self) -> int | None:

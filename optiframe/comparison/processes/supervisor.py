@@ -50,9 +50,9 @@ def supervise(life: int, status: int, pipes: Sequence[int], cell: Callable[[], N
     life
         Reading end of a pipe whose writing end the watching process holds: its end is the order to kill.
     status
-        Writing end of a pipe for the watching process: a line of JSON with ``pid`` and ``keeper`` (ours) when
-        the cell has begun, and one with ``code`` (negative: a signal) and ``left``, the processes that it
-        left running.
+        Writing end of a pipe for the watching process: a line of JSON with ``pid`` and ``supervisor`` (ours)
+        when the cell has begun, and one with ``code`` (negative: a signal) and ``left``, the processes that
+        it left running.
     pipes
         What only the cell is to hold open.
     cell
@@ -69,7 +69,7 @@ def supervise(life: int, status: int, pipes: Sequence[int], cell: Callable[[], N
         cell()
     for pipe in pipes:
         os.close(pipe)
-    _say(status, pid=pid, keeper=os.getpid())
+    _say(status, pid=pid, supervisor=os.getpid())
     ended = os.pidfd_open(pid)
     try:
         if life in select.select([ended, life], [], [])[0]:

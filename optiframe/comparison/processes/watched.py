@@ -59,7 +59,7 @@ class WatchedChild:
         self._limit, self._held = limits.memory, 0
         self._memory: TreeMemory | None = None
         with contextlib.suppress(MissingPackage):  # without psutil the child's own bound has to do
-            self._memory = TreeMemory(self._process.pid, self._process.keeper)
+            self._memory = TreeMemory(self._process.pid, self._process.supervisor)
         self._next_look = 0.0
         self._lines = b""
         self._errors = exit_reasons.Tail(_TAIL)

@@ -140,7 +140,8 @@ class _Run:
         self._started = time.monotonic()
         self._deadline = self._started + self._request.limits.time
         child = start_child("optiframe.comparison.run.cell_main", self._request.limits.threads, marker)
-        memory, pipes = TreeMemory(child.pid, child.keeper), Pipes(child, self._output.add, self._errors.add)
+        memory = TreeMemory(child.pid, child.supervisor)
+        pipes = Pipes(child, self._output.add, self._errors.add)
         try:
             try:
                 group_is(child.group)

@@ -5,34 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
 
-from optiframe.errors import MissingPackage, module_of, require
+from optiframe import errors
+from optiframe.errors import require
 from optiframe.records.record import Record
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Run
 
+_PLUGIN = "optiframework-peers"
 _LARGEST_SEED = 2**32  # of NumPy's old generator, exclusive
 
 
 def library(module: str) -> ModuleType:
     """Import a library on use; `MissingPackage` names the command that installs it."""
-    return require(module, of="optiframework-peers")
+    return require(module, of=_PLUGIN)
 
 
 def absent(solver: Record) -> str | None:
     """Why a solver cannot run here where its library is not installed; None where it is. Imports nothing."""
-    module = module_of(solver.requires[0]) if solver.requires else "optiframe"
-    if find_spec(module.partition(".")[0]) is not None:
-        return None
-    try:
-        library(module)
-    except MissingPackage as error:
-        return str(error)
-    return None
+    return errors.absent(solver.requires, _PLUGIN)
 
 
 def seed(run: Run) -> int:

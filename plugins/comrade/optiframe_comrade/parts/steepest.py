@@ -37,7 +37,7 @@ class Scene:
         ):
             raise Unsuited("this attack needs a worker's terms with a Hessian, and there are none")
         self.honest: Array = situation.honest
-        self.liars, self.trim = len(situation.byzantine), situation.trim
+        self.byzantine, self.trim = len(situation.byzantine), situation.trim
         self.rule, self.shard, self.point = situation.rule, situation.shard, situation.point
         self.gradients = situation.kind == GRADIENT
         self.mean = robust_means.mean(self.honest)
@@ -112,8 +112,8 @@ class Scene:
     def _passes(self, lie: Array) -> bool:
         rule = self.rule
         assert rule is not None  # `room` has looked
-        kept = rule.kept(np.vstack([np.tile(lie, (self.liars, 1)), self.honest]), self.trim)
-        return kept is not None and set(range(self.liars)) <= set(kept.tolist())
+        kept = rule.kept(np.vstack([np.tile(lie, (self.byzantine, 1)), self.honest]), self.trim)
+        return kept is not None and set(range(self.byzantine)) <= set(kept.tolist())
 
     def _uphill(self, vector: Array) -> Array:
         """The vector or its negative, whichever makes a step w - u end higher on the honest model."""
@@ -154,7 +154,7 @@ class Steep(Agreed):
 
     def plan(self, scene: Scene) -> Array:
         direction = scene.steepest()
-        return np.tile(scene.mean + scene.room(direction) * direction, (scene.liars, 1))
+        return np.tile(scene.mean + scene.room(direction) * direction, (scene.byzantine, 1))
 
 
 class SteepByMetric(Agreed):
@@ -167,7 +167,7 @@ class SteepByMetric(Agreed):
 
     def plan(self, scene: Scene) -> Array:
         direction = scene.widest()
-        return np.tile(scene.mean + scene.room(direction) * direction, (scene.liars, 1))
+        return np.tile(scene.mean + scene.room(direction) * direction, (scene.byzantine, 1))
 
 
 class Greedy(Agreed):
@@ -192,8 +192,8 @@ class Greedy(Agreed):
         directions = [scene.steepest(), scene.widest(), -mean, mean, spread, -scene.honest.std(axis=0)]
         typical = float(np.median(scene.lengths(away)))
         # Hostile workers may lie at one place, or among the honest ones as these lie among themselves.
-        scatter = away[np.arange(scene.liars) % len(away)]
-        best, most = np.tile(mean, (scene.liars, 1)), -np.inf
+        scatter = away[np.arange(scene.byzantine) % len(away)]
+        best, most = np.tile(mean, (scene.byzantine, 1)), -np.inf
         for direction in directions:
             unit = float(scene.lengths(direction[np.newaxis])[0])
             if not unit > 0.0:

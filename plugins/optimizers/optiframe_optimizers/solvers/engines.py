@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
 
-from optiframe.errors import MissingPackage, module_of, require
+from optiframe import errors
+from optiframe.errors import require
 from optiframe.methods.scipy_base import Posed
 from optiframe.problems.minimize import Minimize
 from optiframe.records.fields import Array
@@ -17,24 +17,18 @@ from optiframe.solving.callbacks import Emit
 from optiframe.solving.solver import Iterate, Run
 
 NO_RESIDUAL = "not computed: the budget's tolerance becomes the engine's own"
+_PLUGIN = "optiframework-optimizers"
 _LARGEST_SEED = 2**31 - 1  # what every engine takes
 
 
 def library(module: str) -> ModuleType:
     """Import a library on use; `MissingPackage` names the command that installs it."""
-    return require(module, of="optiframework-optimizers")
+    return require(module, of=_PLUGIN)
 
 
 def absent(solver: Record) -> str | None:
     """Why a solver cannot run here where its library is not installed; None where it is. Imports nothing."""
-    for requirement in solver.requires:
-        module = module_of(requirement)
-        if find_spec(module.partition(".")[0]) is None:
-            try:
-                library(module)
-            except MissingPackage as error:
-                return str(error)
-    return None
+    return errors.absent(solver.requires, _PLUGIN)
 
 
 def seed(run: Run) -> int:
