@@ -149,7 +149,7 @@ def test_a_local_cluster_listens_on_loopback_only_and_shows_nothing_by_http():
         addresses = {c.laddr for p in here for c in p.net_connections("tcp") if c.status == "LISTEN"}
         assert addresses
         assert {address.ip for address in addresses} == {"127.0.0.1"}
-        port = executor._cluster.scheduler.http_server.port
+        port = executor._connection._cluster.scheduler.http_server.port
         with pytest.raises(HTTPError, match="404"):
             urlopen(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=60)
     finally:

@@ -18,7 +18,8 @@ from optiframe.comparison.cells import Request
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executor import Tell
 from optiframe.comparison.run.isolation import run_isolated
-from optiframe.errors import InvalidInput, require
+from optiframe.dask_connection import DaskConnection
+from optiframe.errors import require
 from optiframe.loopback_cluster import loopback_cluster
 from optiframe.solving.result import Status
 
@@ -46,20 +47,15 @@ class DaskExecutor:
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         distributed = require("distributed", "dask")
         self._dask = distributed
-        self._cluster: Any = None
-        if address is None:
+        self._connection = DaskConnection(
+            address,
             # Its cells are processes of its own, which a daemon cannot have.
-            self._cluster = loopback_cluster(workers, {"distributed.worker.daemon": False})
-        try:
-            self._client = distributed.Client(self._cluster or address, timeout=_PATIENCE)
-            self._client.wait_for_workers(1, timeout=_PATIENCE)
-        except (OSError, ValueError, TimeoutError) as error:
-            self._close_cluster()
-            raise InvalidInput(
-                f"executor.address: no Dask cluster with a worker answers at {address} "
-                f"({type(error).__name__}); start one with `dask scheduler` and `dask worker`, "
-                "or leave the address out for one on this machine"
-            ) from None
+            lambda: loopback_cluster(workers, {"distributed.worker.daemon": False}),
+            _PATIENCE,
+            asked="executor.address",
+            remedy="try again when the machine is less busy, or with fewer `workers`",
+        )
+        self._client = self._connection.client
         self._limit = workers if address is not None else None
 
     def run(self, requests: Iterator[Request], tell: Tell | None = None) -> Iterator[tuple[Request, Outcome]]:
@@ -116,12 +112,7 @@ class DaskExecutor:
 
     def close(self) -> None:
         """Leave the cluster; one of our own is shut down with its workers."""
-        self._client.close()
-        self._close_cluster()
-
-    def _close_cluster(self) -> None:
-        if self._cluster is not None:
-            self._cluster.close()
+        self._connection.close()
 
 
 # On the workers: which runs go on; an event is set to kill the children of its run.

@@ -23,7 +23,6 @@ import pytest
 from distributed import Client, LocalCluster
 from optiframe_comrade.backends.backend import InProcessBackend
 from optiframe_comrade.backends.dask_backend import DaskBackend
-from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_workers import DaskWorkers, SchedulerLost
 from optiframe_comrade.local.per_sample import mean_of
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, Broadcast, Fault, Reply
@@ -41,6 +40,7 @@ from optiframe_comrade.solvers.giant import Giant
 
 import optiframe
 from optiframe import Budget, InvalidInput, Unsuited
+from optiframe.dask_connection import DaskConnection
 from optiframe.problems.objectives.objective import FiniteSum
 
 from .classification_twins import planted, problem
@@ -564,7 +564,15 @@ def test_a_process_that_dies_while_shards_are_sent_is_lost_at_once(
 ) -> None:
     shards = [planted(40, 3) for _ in range(WORKERS)]
     config = WorkerConfig(attack=Deadly(flag=str(tmp_path / "killed")), trim=1)
-    connection = Connection(cluster.scheduler_address, WORKERS, LONG)
+    connection = DaskConnection(
+        cluster.scheduler_address,
+        pytest.fail,
+        LONG,
+        asked="",
+        remedy="",
+        direct_to_workers=True,
+        set_as_default=False,
+    )
     # As long as nobody would wait for it: the test ends because the death is seen.
     workers = DaskWorkers(connection, shards, config, starting=3600.0, reshard=False)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Literal, Self
 
@@ -73,12 +74,29 @@ class DaskBackend(Backend):
         return self
 
     def start(self, shards: Sequence[FiniteSum], config: WorkerConfig) -> Workers:
-        from optiframe_comrade.backends.dask_cluster import Connection
+        from optiframe.dask_connection import DaskConnection
+        from optiframe.loopback_cluster import loopback_cluster
         from optiframe_comrade.backends.dask_rows import DaskShard
         from optiframe_comrade.backends.dask_workers import DaskWorkers
 
         lies = shards[0].address if isinstance(shards[0], DaskShard) else None
-        connection = Connection(self.address or lies, self.processes or len(shards), self.starting)
+        processes = self.processes or len(shards)
+        connection = DaskConnection(
+            self.address or lies,
+            lambda: loopback_cluster(
+                processes,
+                memory_limit=0,  # an even share of the memory means nothing for uneven use of it
+                silence_logs=logging.CRITICAL + 1,  # a killed worker is the coordinator's to report
+            ),
+            self.starting,
+            asked="backend.address",
+            remedy="give it longer with `starting`, or fewer `processes` (backend.dask)",
+            workers=processes,
+            # Through the scheduler every vector would travel twice, and one stopped worker could hold up
+            # its connections.
+            direct_to_workers=True,
+            set_as_default=False,  # that client is whatever the user has made it
+        )
         try:
             return DaskWorkers(connection, shards, config, self.starting, self.on_fault == "reshard")
         except BaseException:

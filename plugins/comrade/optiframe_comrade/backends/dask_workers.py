@@ -14,10 +14,10 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
+from optiframe.dask_connection import DaskConnection
 from optiframe.errors import OptiframeError, require
 from optiframe.problems.objectives.objective import FiniteSum
 from optiframe_comrade.backends.dask_actor import ActorHandle, let_go, packed
-from optiframe_comrade.backends.dask_cluster import Connection
 from optiframe_comrade.backends.dask_reshard import Resharder
 from optiframe_comrade.backends.dask_rows import DaskShard
 from optiframe_comrade.messages import Broadcast, Fault, Reply
@@ -46,13 +46,13 @@ class DaskWorkers:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: DaskConnection,
         shards: Sequence[FiniteSum],
         config: WorkerConfig,
         starting: float,
         reshard: bool = True,
     ) -> None:
-        self._connection: Connection | None = connection
+        self._connection: DaskConnection | None = connection
         self._client, self._trim = connection.client, config.trim
         self._address = connection.client.scheduler.address
         self._byzantine = frozenset(config.byzantine)
@@ -289,7 +289,7 @@ class DaskWorkers:
             handle.leave()
 
 
-def _places(connection: Connection, shards: Sequence[FiniteSum]) -> list[str]:
+def _places(connection: DaskConnection, shards: Sequence[FiniteSum]) -> list[str]:
     """The process for each worker: where its rows are, or one after the other."""
     addresses = connection.addresses
     futures = [
