@@ -1,4 +1,4 @@
-"""Any objective over matrices of one rank: `manifold.trust-region` beside L-BFGS and pymanopt.
+"""Any objective over matrices of a fixed rank: `manifold.trust-region` beside L-BFGS and pymanopt.
 
 First a 120 x 90 matrix of rank 3 is completed from a fifth of its entries, known up to a
 little noise; then a function of a small matrix, written in Python, is minimized over rank 1

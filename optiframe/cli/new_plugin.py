@@ -31,10 +31,14 @@ _STARTERS = {
 
 @click.command("new-plugin", short_help="write a plugin of your own")
 @click.argument("name")
-@click.option("--problem", "kind", flag_value="problem", help="Begin with a problem, not with a solver.")
-@click.option("--objective", "kind", flag_value="objective", help="Begin with an objective.")
-@click.option("--set", "kind", flag_value="set", help="Begin with a constraint set.")
-@click.option("--part", "kind", flag_value="part", help="Begin with a part of methods: a regularizer.")
+@click.option(
+    "--problem", "kind", flag_value="problem", help="Write the skeleton of a problem instead of a solver's."
+)
+@click.option("--objective", "kind", flag_value="objective", help="Write the skeleton of an objective.")
+@click.option("--set", "kind", flag_value="set", help="Write the skeleton of a constraint set.")
+@click.option(
+    "--part", "kind", flag_value="part", help="Write the skeleton of a regularizer, a part of methods."
+)
 @click.option(
     "--folder", metavar="PATH", type=click.Path(), help="Where to write; default: optiframework-NAME, here."
 )

@@ -45,7 +45,7 @@ class WorkingSetLasso(Solver[Composite, Array, None]):
     residual_meaning = "the duality gap, which bounds how far the objective is from the least one"
     reference = "Massias, Gramfort and Salmon 2018 (working sets); Lee et al. 2007 (exact steps)"
 
-    first: PositiveInt = Field(default=100, description="columns of the first working set")
+    first: PositiveInt = Field(default=100, description="number of columns in the first working set")
 
     def unsuited(self, problem: Composite) -> str | None:
         if type(problem.function) is not LeastSquares:

@@ -37,7 +37,10 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
     residual_meaning = "largest entry of the gradient map (x - P(x - step g)) / step"
     reference = "Birgin, Martinez and Raydan 2000; Wright, Nowak and Figueiredo 2009, Section II"
 
-    memory: PositiveInt = Field(default=10, description="values of the objective a step is compared with")
+    memory: PositiveInt = Field(
+        default=10,
+        description="a step must not raise the objective above the largest of this many last values",
+    )
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         composed = Composed(problem)

@@ -95,13 +95,13 @@ class LimitsTable(Record):
     name = "limits"
 
     time: Annotated[float, Field(gt=0, le=_LONGEST)] = Field(
-        default=Limits.time, description="seconds of a cell, start to end"
+        default=Limits.time, description="most seconds a cell may take, start to end"
     )
     memory: Annotated[Any, PlainValidator(_memory), Accepts('bytes, or text such as "2 GB"')] = Field(
-        default=Limits.memory, description="of the cell and all it starts; none: no limit"
+        default=Limits.memory, description="most memory of a cell and the processes it starts; none: no limit"
     )
     threads: Annotated[int, Field(ge=1, le=_THREADS)] = Field(
-        default=Limits.threads, description="of linear algebra and compiled loops"
+        default=Limits.threads, description="most threads of linear algebra and compiled loops in a cell"
     )
 
     def limits(self) -> Limits:

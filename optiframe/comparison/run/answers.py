@@ -122,7 +122,7 @@ def read_place(folder: Path) -> tuple[Place, bytes]:
         place = Place(**json.loads(line))
         counts = type(place.depth) is int and type(place.level) is int
         if not counts or not 0 <= place.level <= place.depth or type(place.before) is not str:
-            raise ValueError("its numbers are out of range")
+            raise ValueError("a number in it is out of range")
     except (ValueError, TypeError) as error:
         raise InvalidInput(f"its file does not begin as it should ({error})") from None
     return place, pickled

@@ -93,7 +93,7 @@ def _verdict(problem: Problem[Any], folder: Path) -> dict[str, Any]:
     chain = Chain.of_depth(problem, place.depth, place.level)
     answer = read_answer(pickled, chain.problems)
     if is_complex(answer):
-        raise InvalidInput("it is complex, and an answer is real")
+        raise InvalidInput("it holds complex numbers; an answer must be real")
     chain.last.check(answer)
     with np.errstate(invalid="ignore", over="ignore"):
         evaluated = chain.evaluate(answer)

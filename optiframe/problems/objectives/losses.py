@@ -51,7 +51,7 @@ class LinearModel(FiniteSum):
     target: Vector = Field(description="one value for each row; or give data")
     l2: NonNegativeFloat = Field(default=0.0, description="weight of half the squared norm of x")
     data: Annotated[str | Path | None, Accepts("path of a LIBSVM text file, may end in .gz or .bz2")] = Field(
-        default=None, description="read matrix and target from there"
+        default=None, description="LIBSVM text file to read matrix and target from"
     )
 
     @model_validator(mode="before")

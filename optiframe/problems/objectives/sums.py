@@ -57,7 +57,10 @@ class Sum(Objective):
                     f"{term.shape}; they must be the same"
                 )
         if first.point_type is not np.ndarray:
-            raise InvalidInput(f"terms: points must be arrays, not {first.point_type.__name__}")
+            raise InvalidInput(
+                "terms: only functions of arrays can be summed; these take points of type "
+                f"{first.point_type.__name__}"
+            )
         return self
 
     @property

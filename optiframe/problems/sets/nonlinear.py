@@ -47,9 +47,11 @@ class Nonlinear(ConstraintSet):
     convex = False
 
     function: _Function = Field(description="of a point; returns a vector")
-    lower: Bound = Field(default_factory=lambda: as_bound(-np.inf), description="least values; default: none")
+    lower: Bound = Field(
+        default_factory=lambda: as_bound(-np.inf), description="lower bounds on its values; default: none"
+    )
     upper: Bound = Field(
-        default_factory=lambda: as_bound(np.inf), description="greatest values; default: none"
+        default_factory=lambda: as_bound(np.inf), description="upper bounds on its values; default: none"
     )
     jacobian: _Function | None = Field(default=None, description="derivatives; default: derived")
     derivatives: Literal["autograd", "differences"] = Field(

@@ -99,8 +99,11 @@ def _subjects(task: Mapping[str, Any], cls: type[Any]) -> tuple[list[Any], list[
     given = bool(found)
     mine = [(title, each) for title, each in (found or _generated(cls)) if type(each) is cls]
     if not mine:
-        where = "those given are others" if given else "there is no generated data set for it"
-        raise Wrong(f"a problem {cls.name!r} to look at is needed, and {where}: give --problem or --dataset")
+        where = "those given are of other kinds" if given else "no generated data set makes one"
+        raise Wrong(
+            f"there is no instance of {cls.name!r} to check, since {where}: name one by --problem or "
+            "--dataset"
+        )
     return [Subject(each) for _, each in mine], [title for title, _ in mine]
 
 

@@ -57,7 +57,7 @@ def check_derivatives_fit_the_values(subject: Subject) -> None:
 def check_a_convex_function_lies_below_its_chords(subject: Subject) -> None:
     """Where it says that it is convex, its value in the middle of two points is at most their mean."""
     if not subject.part.convex:
-        raise NotApplicable("it does not say that it is convex")
+        raise NotApplicable("it is not declared convex (`convex = True`)")
     for (one, low), (other, high) in pairwise(_values(subject)):
         for a, b, first, second in ((one, other, low, high), (one, -other, low, subject.part.value(-other))):
             mean = (first + second) / 2
@@ -230,7 +230,7 @@ def check_the_dual_norm_bounds_products(subject: Subject) -> None:
 def check_a_separable_penalty_is_a_sum_over_entries(subject: Subject) -> None:
     """Where it says that it is separable, the value is the sum of those of single entries."""
     if not subject.part.separable:
-        raise NotApplicable("it does not say that it is separable")
+        raise NotApplicable("it is not declared separable (`separable = True`)")
     for point, value in _values(subject):
         alone = 0.0
         for at in np.ndindex(*point.shape):

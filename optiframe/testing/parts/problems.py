@@ -114,7 +114,7 @@ def check_recommended_solvers_are_there(subject: Subject) -> None:
     """Recommended names are registered, and each has its reason."""
     told = subject.part.recommended()
     if not told:
-        raise NotApplicable("it recommends no solver")
+        raise NotApplicable("it does not recommend a solver")
     for name, reason in told:
         if not isinstance(reason, str) or not reason.strip():
             subject.fail(f"it recommends {name!r} without a reason")

@@ -150,7 +150,7 @@ def check_a_convex_set_holds_the_middle_of_its_points(subject: Subject) -> None:
     """Where the set says that it is convex, the middle of two points of it lies in it."""
     over = _needs(subject, ConstraintSet.project)
     if not over.convex:
-        raise NotApplicable("it says that it is not convex")
+        raise NotApplicable("it is declared not convex (`convex = False`)")
     members = [np.asarray(over.project(point)) for point in subject.points()]
     for one in members:
         for other in members:
@@ -166,7 +166,7 @@ def check_a_separable_set_projects_each_entry_for_itself(subject: Subject) -> No
     """Where the set says that it is separable, an entry's projection does not depend on the others."""
     over = _needs(subject, ConstraintSet.project)
     if not over.separable:
-        raise NotApplicable("it does not say that it is separable")
+        raise NotApplicable("it is not declared separable (`separable = True`)")
     for point in subject.points():
         other = point.copy()
         if other.size < 2:

@@ -78,7 +78,10 @@ def check_is_better_than_doing_nothing(case: Case) -> None:
         raise NotApplicable("the point a solver begins with is optimal already, or nearly so")
     result = case.solve()
     if result.solved != idle.problem.fingerprint():
-        raise NotApplicable("the answer and the point a solver begins with have different objectives")
+        raise NotApplicable(
+            "the solver's answer and its start belong to problems with different objectives, so "
+            "their values cannot be compared"
+        )
     if not result.objective < idle.objective:
         case.fail(
             f"the objective {result.objective:.8g} is no better than that of the start, {idle.objective:.8g}"

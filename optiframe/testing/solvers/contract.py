@@ -63,7 +63,9 @@ class SolverContract:
         suited = ([p for p in some if why_unsuited(p, solver) is None] for some in several)
         found = next(filter(None, suited), [])
         if not found:
-            raise AssertionError(f"{solver.name} suits none of the small problems here; give `problem`")
+            raise AssertionError(
+                f"{solver.name} suits none of the built-in small problems; give one as `problem`"
+            )
         return found
 
     def optimum(self, problem: AnyProblem) -> float | None:

@@ -197,7 +197,7 @@ def test_whatever_arrives_decodes_to_finite_numbers_or_is_refused(
 @pytest.mark.parametrize(
     ("each", "payload", "said"),
     [
-        (QSGD(), b"", "4 entries at 127 levels takes 12 bytes, got 0"),
+        (QSGD(), b"", "4 entries at 127 levels must have 12 bytes, got 0"),
         (QSGD(), wire.pack_scale(float("nan")) + bytes(4), "scale is nan"),
         (QSGD(), wire.pack_scale(-1.0) + bytes(4), "scale is -1"),
         (QSGD(), wire.pack_scale(1.0) + b"\xff" * 4, "level 128 is above the highest"),

@@ -168,7 +168,7 @@ def test_a_loss_of_the_users_gives_the_steps_of_the_built_in_one() -> None:
 
 def test_a_loss_of_the_users_that_does_not_fit_says_so() -> None:
     rows = np.ones((3, 2))
-    with pytest.raises(InvalidInput, match="3 rows of features and 2 of target"):
+    with pytest.raises(InvalidInput, match="features has 3 rows and target has 2"):
         mean_of(by_hand, rows, np.ones(2))
     with pytest.raises(InvalidInput, match="the number of entries of w"):
         mean_of(by_hand, np.ones(3), np.ones(3))

@@ -59,7 +59,7 @@ def optiframe_plugin() -> list[Description]:
             "solver",
             "manifold.trust-region",
             ".solvers.trust_region:TrustRegion",
-            "Riemannian trust region over matrices of one rank (PRTRS)",
+            "Riemannian trust region over matrices of a fixed rank (PRTRS)",
         ),
         Description(
             "solver",

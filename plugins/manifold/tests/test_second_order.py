@@ -128,5 +128,5 @@ def test_what_has_no_certificate_says_why() -> None:
     with pytest.raises(Unsuited, match="lower rank than the set's 2"):
         second_order(problem, problem.from_factors(flat))
     box = Minimize(optiframe.objective("least-squares", matrix=np.eye(2), target=[0.0, 1.0]), over=Box())
-    with pytest.raises(Unsuited, match="not the set of matrices of one rank"):
+    with pytest.raises(Unsuited, match="not the set of matrices of a fixed rank"):
         second_order(box, np.zeros(2))

@@ -95,7 +95,7 @@ def test_outside_of_its_domain_an_objective_is_not_finite() -> None:
     [
         ({"name": "cutest.problem", "instance": "ROSENBRO"}, "no problem 'ROSENBRO'; did you mean 'ROSENBR'"),
         ({"name": "cutest.problem", "instance": "HS10"}, "HS10 has nonlinear constraints"),
-        ({"name": "cutest", "variables": [5, 2]}, "variables: the least comes first, got [5, 2]"),
+        ({"name": "cutest", "variables": [5, 2]}, "variables: write the smaller number first, got [5, 2]"),
         ({"name": "cutest", "constraints": "bound"}, "did you mean 'bounds'"),
         ({"name": "cutest", "leave_out": "ROSENBRO"}, "no problem 'ROSENBRO'"),
         ({"name": "cutest", "variables": [7777, 7778]}, "no CUTEst problem has 7777 to 7778 variables"),

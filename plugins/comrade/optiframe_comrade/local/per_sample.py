@@ -33,7 +33,10 @@ class PerSample(FiniteSum):
         if self.features.ndim == 0 or self.target.ndim == 0 or not len(self.features):
             raise InvalidInput("features and target must each hold a row for every term, at least one")
         if len(self.features) != len(self.target):
-            raise InvalidInput(f"{len(self.features)} rows of features and {len(self.target)} of target")
+            raise InvalidInput(
+                f"features has {len(self.features)} rows and target has {len(self.target)}; they must "
+                "have the same number"
+            )
         return self
 
     @property

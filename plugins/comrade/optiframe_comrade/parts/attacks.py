@@ -91,7 +91,9 @@ class GaussianNoise(Attack):
     name = "attack.gaussian"
     reference = "Ghosh et al., Appendix (further experiments)"
 
-    sigma: PositiveFloat = Field(description="standard deviation of the noise; there is no usual value")
+    sigma: PositiveFloat = Field(
+        description="standard deviation of the noise; required, since the papers do not give one"
+    )
     mean: float = Field(default=0.0, description="mean of the noise")
 
     def falsify(self, vector: Array, situation: Situation) -> Array:

@@ -24,7 +24,7 @@ class MalformedPayload(InvalidInput):
 def expect(payload: bytes, size: int, what: str) -> None:
     """Refuse a payload of the wrong length before anything is made of it."""
     if len(payload) != size:
-        raise MalformedPayload(f"{what} takes {size} bytes, got {len(payload)}")
+        raise MalformedPayload(f"{what} must have {size} bytes, got {len(payload)}")
 
 
 def bytes_of_bits(bits: int) -> int:

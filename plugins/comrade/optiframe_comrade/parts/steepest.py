@@ -181,7 +181,7 @@ class Greedy(Agreed):
 
     name = "attack.greedy"
 
-    radii: PositiveInt = Field(default=12, description="displacements tried along each direction")
+    radii: PositiveInt = Field(default=12, description="number of displacements tried along each direction")
 
     def plan(self, scene: Scene) -> Array:
         away = scene.honest - scene.mean

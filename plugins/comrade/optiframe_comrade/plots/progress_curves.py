@@ -70,4 +70,6 @@ def least_objective(problem: Problem[Array]) -> float:
         return problem.lowest
     if isinstance(problem, Minimize):
         return problem.function.value(minimum(problem.function))
-    raise InvalidInput(f"give the optimum: a {problem.name!r} problem is not minimized exactly here")
+    raise InvalidInput(
+        f"the optimum of a {problem.name!r} problem is not computed here; give it as `optimum`"
+    )

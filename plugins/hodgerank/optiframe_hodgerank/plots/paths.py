@@ -210,7 +210,7 @@ def _with_path(result: Solved) -> tuple[PairwiseRanking, Ranking, Path]:
     problem, solution = problem_of(result), answer_of(result)
     path = getattr(getattr(result, "result_", result), "detail", None)
     if isinstance(path, Path) and not len(path.row):
-        raise InvalidInput("no comparison became an outlier on this path")
+        raise InvalidInput("there is nothing to draw: no comparison became an outlier on this path")
     if not isinstance(path, Path):
         raise InvalidInput(
             "this result has no path along which comparisons enter; take hodge.lbi, for example"

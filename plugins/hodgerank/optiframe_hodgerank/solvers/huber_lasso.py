@@ -82,7 +82,9 @@ class HuberLasso(StopsByRule):
     per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
     accuracy: Annotated[float, Field(ge=EXACT, le=1e-2)] = Field(
         EXACT,
-        description="of the grid down to a lambda: this share of what can pull at an item counts as none",
+        description=(
+            "of the grid at a given lambda: largest residual of an item, as a share of its comparisons' pull"
+        ),
     )
 
     @model_validator(mode="after")

@@ -86,7 +86,7 @@ class Suggest(Solver[PairwiseRanking, Ranking, NextPairs]):
     )
     per_worker: PositiveInt | None = Field(
         None,
-        description="how many pairs to ask one worker at most; none: nobody in particular is asked",
+        description="most pairs to ask one worker; none: pairs are not assigned to workers",
     )
 
     @property

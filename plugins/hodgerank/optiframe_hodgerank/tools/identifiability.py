@@ -199,7 +199,8 @@ def conditions(
     m, s = problem.rows, len(rows)
     if graph.items > DENSE or s > _FLAGGED:
         raise InvalidInput(
-            "the problem is too large for the conditions, which need dense matrices: it has "
+            "the conditions for finding outliers need dense matrices, and this problem is too large "
+            "for them: it has "
             f"{graph.items:,} items and {s:,} flagged comparisons, and at most {DENSE:,} and {_FLAGGED:,} fit"
         )
     if not np.array_equal(merged.weight, merged.count):

@@ -142,13 +142,13 @@ class Bootstrap:
             if made < draws:
                 yield Finding(
                     "warning",
-                    f"the run ended after {made} of {draws} draws: intervals are of those",
+                    f"the run ended after {made} of {draws} draws: the intervals use those",
                     identifier="ranking.bootstrap-ended-early",
                 )
             if self.apart:
                 yield Finding(
                     "note",
-                    f"intervals are a little too narrow: in {self.apart} of {made} draws the comparisons "
+                    f"the intervals are slightly too narrow: in {self.apart} of {made} draws the comparisons "
                     "fell apart into more groups of items than in the data, and these draws were left out",
                     identifier="ranking.bootstrap-draws-fell-apart",
                 )

@@ -163,7 +163,10 @@ def _knockoffs(real: Array, draws: Array) -> Array:
     gram = real.T @ real
     least = float(np.linalg.eigvalsh(gram)[0])
     if least < _SEPARATE:
-        raise InvalidInput("some workers cannot be told apart: their comparisons show the same items alike")
+        raise InvalidInput(
+            "the position bias of some workers cannot be told from that of others or from the "
+            "scores: collect more comparisons, with sides drawn at random for each worker"
+        )
     s = min(1.0, 2 * least) * (1 - _ROOM)
     inverse, eye = np.linalg.inv(gram), np.eye(len(gram))
     beside = np.linalg.qr(draws - real @ (inverse @ (real.T @ draws)))[0]

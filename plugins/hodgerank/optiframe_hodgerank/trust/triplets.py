@@ -69,7 +69,7 @@ def worker_transitivity(source: Source) -> Any:
     """
     table = comparisons_of(source)
     if table.worker is None:
-        raise InvalidInput("the comparisons have no column worker, so nothing is known of single workers")
+        raise InvalidInput("the comparisons have no column worker; give one to compare workers")
     pull = table.margin if table.weight is None else table.margin * table.weight
     order = np.argsort(table.worker, kind="stable")
     first = np.searchsorted(table.worker[order], np.arange(len(table.worker_ids) + 1))

@@ -79,5 +79,5 @@ class FactorLBFGS(Solver[Minimize, LowRank, None]):
 def unsuited_to_factors(problem: Minimize, *needed: Callable[..., Any]) -> str | None:
     """Why a problem is not one over factors with these operations, in words; None when it is."""
     if not isinstance(problem.over, Rank):
-        return f"the set {problem.over.name!r} does not hold matrices of one rank; this takes the set 'rank'"
+        return f"the set {problem.over.name!r} does not fix the rank of a matrix; use the set 'rank'"
     return problem.function.lacks(*needed)

@@ -1,4 +1,4 @@
-"""The manifold of matrices of one rank, as pairs of factors up to a change of basis.
+"""The manifold of matrices of a fixed rank, as pairs of factors up to a change of basis.
 
 A matrix X = L R' has many factorizations: (L M^-1, R M') for every invertible M. The manifold
 is the set of pairs with all of these taken as one point. What follows is written in plain

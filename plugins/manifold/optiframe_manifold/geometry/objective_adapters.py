@@ -13,7 +13,7 @@ from optiframe_manifold.low_rank import LowRank
 
 
 class OfFactors:
-    """An objective over `LowRank` points, on the manifold of matrices of one rank."""
+    """An objective over `LowRank` points, on the manifold of matrices of a fixed rank."""
 
     def __init__(self, objective: Objective, geometry: FixedRank) -> None:
         self.objective, self.geometry = objective, geometry

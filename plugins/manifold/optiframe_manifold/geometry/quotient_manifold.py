@@ -20,7 +20,7 @@ from optiframe_manifold.low_rank import LowRank
 
 
 def quotient_manifold(rows: int, columns: int, rank: int) -> Any:
-    """The manifold of rows x columns matrices of one rank, as a `pymanopt.manifolds.manifold.Manifold`.
+    """The manifold of rows x columns matrices of a fixed rank, as a `pymanopt.manifolds.manifold.Manifold`.
 
     A point is one array of shape (rows + columns, rank): the left factor above the right
     one. So is a tangent vector. The cost function given to pymanopt takes that one array.

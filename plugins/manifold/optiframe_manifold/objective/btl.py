@@ -80,7 +80,9 @@ class BtlObjective(Objective):
     items: PositiveInt = Field(description="columns of the score matrix, n")
     winner: Items = Field(description="preferred item of each comparison, grouped by user")
     loser: Items = Field(description="the other item of each comparison")
-    pointer: Places = Field(description="where each user's comparisons begin, and the end of the last's")
+    pointer: Places = Field(
+        description="place of each user's first comparison, then the number of comparisons"
+    )
     weight: Vector | None = Field(default=None, description="weight of each comparison, at least 0; None: 1")
     sigma: Scale = Field(default=0.18, description="scale of the logistic noise (Eq. 1)")
     penalty: Penalty = Field(default="log-sum-exp", description="log-sum-exp, frobenius or none")

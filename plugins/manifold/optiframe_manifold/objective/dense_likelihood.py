@@ -23,7 +23,9 @@ class DenseBtl(Objective):
     name = "bradley-terry-dense"
     reference = "Dong et al., Eqs. 4 and 9"
 
-    of: BtlObjective = Field(description="the same function over factors, which has the data")
+    of: BtlObjective = Field(
+        description="the BtlObjective, a function of factors, that holds the comparisons"
+    )
 
     @property
     def shape(self) -> tuple[int, ...]:

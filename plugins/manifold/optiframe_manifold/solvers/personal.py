@@ -66,7 +66,10 @@ class PersonalRankings(Solver[CollaborativeRanking, Rankings, PersonalChoice]):
     )
     folds: Annotated[int, Field(ge=2)] = Field(5, description="parts to hold out in turn")
     rule: Rule = Field(
-        "best", description="best: the least loss; one-standard-error: the simplest that is about as good"
+        "best",
+        description=(
+            "best: the least loss; one-standard-error: the simplest model within one standard error of it"
+        ),
     )
     crowd: bool = Field(True, description="whether ranking.crowd-bt competes, where it is installed")
 

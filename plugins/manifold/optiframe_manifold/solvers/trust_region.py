@@ -1,4 +1,4 @@
-"""The Riemannian trust region as a solver (PRTRS, and any other objective over matrices of one rank)."""
+"""The Riemannian trust region as a solver (PRTRS, and any other objective over matrices of a fixed rank)."""
 
 from __future__ import annotations
 

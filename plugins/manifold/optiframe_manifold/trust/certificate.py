@@ -124,7 +124,7 @@ def second_order(problem: Source, answer: Any = None, *, tolerance: float = 1e-4
         the answer is of a lower rank, where the manifold ends, or of a solver with another objective
         (`btl.personal`).
     """
-    wanted = "a problem that leads to matrices of one rank, the result of a solver for it or an estimator"
+    wanted = "a problem that leads to matrices of a fixed rank, the result of a solver for it or an estimator"
     asked: Problem[Any] = part_of(problem, Problem, "problem", wanted=wanted)
     given = answer_of(problem, answer)
     if getattr(given, "prior", None) is not None:
@@ -155,10 +155,12 @@ def inner(problem: Problem[Any], answer: Any) -> tuple[Minimize, LowRank]:
     while not isinstance(problem, Minimize):
         step = problem.formulation
         if step is None or step.encode is None:
-            raise Unsuited(f"{problem.name!r} does not lead to a function of a matrix of one rank")
+            raise Unsuited(
+                f"{problem.name!r} is not solved over matrices of a fixed rank, so it has no such certificate"
+            )
         problem, answer = step.problem, step.encode(answer)
     if not isinstance(problem.over, Rank):
-        raise Unsuited(f"the set {problem.over.name!r} is not the set of matrices of one rank")
+        raise Unsuited(f"the set {problem.over.name!r} is not the set of matrices of a fixed rank")
     lacking = problem.function.lacks(Objective.hessian_product)
     if lacking:
         raise Unsuited(lacking)

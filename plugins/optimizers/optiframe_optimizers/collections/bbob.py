@@ -93,7 +93,7 @@ class Bbob(Collection):
     requires = (_LIBRARY,)
 
     functions: Annotated[tuple[Number, ...], Several] = Field(
-        tuple(range(1, 25)), description="numbers of functions; default: all"
+        tuple(range(1, 25)), description="which functions, by their numbers 1 to 24; default: all"
     )
     variables: Annotated[tuple[Size, ...], Several] = Field((2, 5, 10), description="numbers of variables")
     instances: Annotated[tuple[Instance, ...], Several] = Field(

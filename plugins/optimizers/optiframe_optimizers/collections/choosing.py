@@ -13,7 +13,7 @@ from optiframe.errors import InvalidInput
 
 def _ordered(given: tuple[int, int]) -> tuple[int, int]:
     if given[0] > given[1]:
-        raise InvalidInput(f"the least comes first, got {list(given)}")
+        raise InvalidInput(f"write the smaller number first, got {list(given)}")
     return given
 
 

@@ -144,12 +144,17 @@ def _group_matrix(first: Array, second: Array, third: Array, rng: np.random.Gene
     pairs = one.T @ two / tasks
     values, vectors = np.linalg.eigh((pairs + pairs.T) / 2)
     if values[0] <= _SINGULAR * values[-1]:
-        raise np.linalg.LinAlgError("the second moment of a group does not tell all classes apart")
+        raise np.linalg.LinAlgError(
+            "the labels of a group of workers do not tell all classes apart (their second moment is singular)"
+        )
     whiten = vectors / np.sqrt(values)
     tensor = np.einsum("ta,tb,tc->abc", one @ whiten, two @ whiten, third @ whiten, optimize=True) / tasks
     sizes, directions = eigenvectors(tensor, rng)
     if sizes.min() <= 0:
-        raise np.linalg.LinAlgError("the third moment of a group has too few positive eigenvalues")
+        raise np.linalg.LinAlgError(
+            "the labels of a group of workers do not tell all classes apart (their third moment is "
+            "degenerate)"
+        )
     columns = (vectors * np.sqrt(values)) @ (directions * sizes)
     weight = columns / np.abs(columns).sum(axis=0)
     of_class = linear_sum_assignment(weight, maximize=True)[1]

@@ -45,7 +45,7 @@ class _Lifted(Problem[Array]):
     name = "lifted-rank-one-completion"
 
     completion: RankOneFit = Field(description="the problem whose x x' becomes X")
-    price: float = Field(description="of a unit of the trace")
+    price: float = Field(description="price of a unit of the trace of X")
 
     def objective(self, solution: Array) -> float:
         known, targets = self._entries()

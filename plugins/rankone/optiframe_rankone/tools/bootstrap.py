@@ -61,7 +61,8 @@ def bootstrap_errors(
         row[here] = np.where(told, result.solution.skills, np.nan)
     if unfinished:
         warnings.warn(
-            f"{unfinished} of {draws} draws ended at a limit, before they converged; their skills count, too",
+            f"{unfinished} of {draws} bootstrap draws reached a limit before they converged, and are "
+            "still counted; for intervals from converged draws only, raise the method's iterations",
             NotConverged,
             stacklevel=2,
         )

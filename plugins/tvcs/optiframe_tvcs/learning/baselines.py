@@ -58,7 +58,11 @@ class FewerViews(Solver[Minimize, Array, None]):
     reference = "Yang et al., Sec. 5.1 (bilevel exclusive sparsity; overall sparsity)"
 
     views: Literal["total", "rows", "columns"] = Field(
-        "total", description="the bounds it knows: the total alone, or with the bounds of one view"
+        "total",
+        description=(
+            "which bounds it keeps while it searches: the total only, or also those of the rows or the "
+            "columns"
+        ),
     )
     method: Literal["iht", "gradmp", "htp"] = Field("iht", description="the method inside, tvcs.<method>")
 

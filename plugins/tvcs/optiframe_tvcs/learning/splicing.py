@@ -64,7 +64,9 @@ class Splicing(Solver[Minimize, Array, None]):
     residual_meaning = "length of the last move"
     reference = "Zhu, Wen, Zhu, Zhang, Wang 2020, PNAS (abess), Algorithm 1"
 
-    width: PositiveInt = Field(10, description="entries outside that are tried one by one at the end")
+    width: PositiveInt = Field(
+        10, description="number of entries outside the support that are tried one by one at the end"
+    )
     pursuit: NonNegativeInt = Field(20, description="steps of a gradient matching pursuit at most; 0: none")
     inner: Inner = "auto"
 

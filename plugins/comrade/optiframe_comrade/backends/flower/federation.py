@@ -76,7 +76,10 @@ def write(folder: Path, federation: Federation, days: int = 365) -> list[str]:
     if _NAME.fullmatch(federation.name) is None:
         raise InvalidInput(f"name: {federation.name!r} is no DNS name; nodes find the centre by it")
     if _is_address(federation.name):
-        raise InvalidInput(f"name: {federation.name} is an address; nginx checks a DNS name")
+        raise InvalidInput(
+            f"name: {federation.name} is an IP address; give a DNS name, since certificates are "
+            "checked against names"
+        )
     if not _is_address(federation.listen):
         raise InvalidInput(f"listen: {federation.listen!r} is no IPv4 address (0.0.0.0: all of them)")
     if _FOLDER.fullmatch(str(folder)) is None:

@@ -212,9 +212,11 @@ def read_work(values: Mapping[str, Any]) -> Work:
     try:
         table = json.loads(values["work"])
     except (KeyError, TypeError, ValueError) as error:
-        raise Malformed(f"the table that says how to work cannot be read: {error!s:.80}") from None
+        raise Malformed(
+            f"the server's instructions (table `work` of the message) cannot be read: {error!s:.80}"
+        ) from None
     if not isinstance(table, dict):
-        raise Malformed(f"what says how to work must be a table, got {table!r:.40}")
+        raise Malformed(f"the server's instructions (`work`) must be a table, got {table!r:.40}")
     return Work(**table)
 
 
