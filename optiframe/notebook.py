@@ -139,7 +139,11 @@ def _plain_fields(shown: Any) -> dict[str, Any]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) or getattr(getattr(value, "dtype", None), "kind", "") in "iuf"
+    return isinstance(value, int | float) or getattr(getattr(value, "dtype", None), "kind", "") in (
+        "i",
+        "u",
+        "f",
+    )
 
 
 def shown(value: Any) -> str:
@@ -149,7 +153,7 @@ def shown(value: Any) -> str:
     if value is None:
         return DASH
     if isinstance(value, float):
-        return number(value + 0.0 if abs(value) > 1e-15 else 0.0)
+        return number(0.0 if abs(value) <= 1e-15 else value)  # a dash for nan
     text = printable(str(value))
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 

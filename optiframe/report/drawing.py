@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from optiframe.comparison import units
 from optiframe.numbers import number
@@ -18,6 +19,7 @@ from optiframe.report.looks import Look
 
 WIDTH = 440.0  # of every drawing, in units of its text's 12: readable at the width of a phone
 LINE = 15.0  # from one line of text to the next
+_LABEL = 45.0  # least distance of two labels beside each other on an axis
 _LETTER = 6.3  # how wide a letter of 12 units is, on average
 
 
@@ -59,8 +61,14 @@ class Scale:
             if len(decades) >= 2:
                 every = math.ceil(len(decades) / (most + 1))
                 return [10.0**power for power in decades if power % every == 0]
-            found = [m * 10.0**p for p in range(decades.start - 1, decades.stop + 1) for m in (1, 2, 3, 5, 7)]
-            return [value for value in found if self.low <= value <= self.high]
+            powers = range(decades.start - 1, decades.stop + 1)
+            for leading in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+                every_one = [m * 10.0**p for p in powers for m in leading]
+                found = [value for value in every_one if self.low <= value <= self.high]
+                gaps = [abs(self(b) - self(a)) for a, b in pairwise(found)]
+                if min(gaps, default=math.inf) >= (LINE if upright else _LABEL):
+                    break
+            return found
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))

@@ -38,6 +38,13 @@ class Certificate(InNotebook):
     gap: float = math.nan
     violation: float = math.nan
 
+    def __repr__(self) -> str:
+        return f"<certificate: {self.text}>"
+
+    def in_words(self) -> list[str]:
+        """The sentence of the verdict."""
+        return [self.text]
+
     @property
     def ok(self) -> bool:
         """Whether the two agree."""
@@ -144,9 +151,14 @@ def _without_answer(posed: _Posed, result: Result[Any, Any], reference: Result[A
     return Certificate(verdict, text, posed.problem.name, posed.objective, violation=posed.violation)
 
 
+def _said(value: float, significant: int = 3) -> str:
+    """A number, 0 where it is rounding: gaps are relative to 1 at least."""
+    return number(0.0 if abs(value) <= 1e-15 else value, significant)
+
+
 def _claim(result: Result[Any, Any]) -> str:
     if result.solution is not None and result.status is not Status.DIVERGED:
-        return f"there is an answer with objective {number(result.objective, 6)}"
+        return f"there is an answer with objective {_said(result.objective, 6)}"
     return {
         Status.INFEASIBLE: "there is no feasible point",
         Status.DIVERGED: "the objective has no lower bound",
@@ -163,7 +175,7 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
         return Certificate(kind, text + doubts, name, posed.objective, theirs, gap, posed.violation)
 
     numbers = (
-        f"objective {number(posed.objective, 10)}, CVXPY's {number(theirs, 10)}, relative gap {number(gap)}"
+        f"objective {_said(posed.objective, 10)}, CVXPY's {_said(theirs, 10)}, relative gap {_said(gap)}"
     )
     allowed = f"more than the {tolerance:g} allowed"
     if math.isnan(posed.objective):
@@ -172,13 +184,13 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
         return verdict(
             "wrong program",
             f"the CVXPY program is not the problem {posed.problem.name!r}: its optimal value is "
-            f"{number(theirs, 10)}, and the problem gives its answer the objective {number(again, 10)} and "
-            f"the violation {number(reference.violation)}",
+            f"{_said(theirs, 10)}, and the problem gives its answer the objective {_said(again, 10)} and "
+            f"the violation {_said(reference.violation)}",
         )
     if not posed.violation <= tolerance:
         return verdict(
             "infeasible",
-            f"the answer is {number(posed.violation)} outside the constraints, {allowed}; {numbers}",
+            f"the answer is {_said(posed.violation)} outside the constraints, {allowed}; {numbers}",
         )
     if gap > tolerance:
         return verdict("worse", f"the answer is worse than CVXPY's: {numbers}, {allowed}")
@@ -188,7 +200,7 @@ def _compare(posed: _Posed, reference: Result[Any, Any], tolerance: float) -> Ce
             f"the answer is better than the optimum: {numbers}, {allowed}; the program is not the problem, "
             "or the violation is measured wrongly",
         )
-    return verdict("agrees", f"agrees with CVXPY: {numbers}, violation {number(posed.violation)}")
+    return verdict("agrees", f"agrees with CVXPY: {numbers}, violation {_said(posed.violation)}")
 
 
 def _quietly(problem: Problem[Any], solver: str | Solver[Any, Any, Any], **options: Any) -> Result[Any, Any]:

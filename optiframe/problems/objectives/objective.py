@@ -189,6 +189,9 @@ class FromFunction(Objective):
         default=None, description="Hessian at a point, applied to a direction"
     )
 
+    def __repr__(self) -> str:
+        return f"<{title_of(self.function)} of points of shape {self.point_shape}>"
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.point_shape
