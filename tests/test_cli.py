@@ -206,6 +206,10 @@ def test_list_shows_every_kind_and_describes_each(run: Run) -> None:
     for heading in ("problems", "solvers", "data sets", "objectives", "constraint sets"):
         assert f"{heading}\n" in shown
     assert run("list", "solvers").stdout in shown
+    for heading in ("data sets", "constraint sets"):
+        unquoted = run("list", *heading.split()).stdout
+        assert unquoted == run("list", heading).stdout == run("list", heading.replace(" ", "-")).stdout
+        assert unquoted in shown
 
 
 @pytest.mark.slow

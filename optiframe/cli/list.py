@@ -29,7 +29,16 @@ class _Kind(click.Choice[str]):
         return super().convert(_SHORT.get(plain, plain), param, ctx)
 
 
-@click.command("list", short_help="what is there")
+class _Unquoted(click.Command):
+    """Takes a heading of two words without quotes: `list data sets`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if " ".join(args[:2]) in _PLURALS:
+            args = [" ".join(args[:2]), *args[2:]]
+        return super().parse_args(ctx, args)
+
+
+@click.command("list", cls=_Unquoted, short_help="what is there")
 @click.argument("kind", required=False, type=_Kind([p.replace(" ", "-") for p in _PLURALS]))
 @click.argument("problem", required=False)
 @click.option(
