@@ -6,6 +6,8 @@ generated ones of the same shape otherwise; the comparisons are generated. Solve
 
 from __future__ import annotations
 
+import textwrap
+
 import optiframe
 
 LABEL_SOLVERS = (
@@ -37,7 +39,8 @@ def labels() -> None:
         problem = optiframe.problem(dataset="labels.rte")
         print("labels.rte: 800 tasks, 164 workers, 8,000 labels (Snow et al., 2008)\n")
     except optiframe.OptiframeError as error:
-        print(f"The real labels are not here ({error}).\nGenerated labels of the same shape instead.\n")
+        print("Generated labels: 800 tasks, 164 workers. The real ones of RTE are not here:")
+        print(textwrap.fill(str(error), 100, initial_indent="  ", subsequent_indent="  "), "\n")
         problem = optiframe.problem(dataset=GENERATED)
     print(f"{'solver':<22} {'error':>7} {'balanced':>9} {'iterations':>11} {'seconds':>8}  status")
     for name in LABEL_SOLVERS:
