@@ -12,7 +12,7 @@ from optiframe_manifold.low_rank import LowRank, Rank
 from optiframe_manifold.objective.completion import KnownEntries
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.trust import certificate as module
-from optiframe_manifold.trust.certificate import second_order
+from optiframe_manifold.trust.certificate import SecondOrder, second_order
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Unsuited
@@ -130,3 +130,9 @@ def test_what_has_no_certificate_says_why() -> None:
     box = Minimize(optiframe.objective("least-squares", matrix=np.eye(2), target=[0.0, 1.0]), over=Box())
     with pytest.raises(Unsuited, match="not the set of matrices of a fixed rank"):
         second_order(box, np.zeros(2))
+
+
+def test_the_certificate_shows_its_sentence_and_not_its_fields() -> None:
+    found = SecondOrder(2.0, 9.0, 1e-9, 1e-8, LowRank(np.ones((2, 1)), np.ones((2, 1))), 7)
+    assert repr(found) == f"<{found.finding.text}>"
+    assert f"<p>{found.finding.text}</p>" in found._repr_html_()

@@ -12,7 +12,7 @@ from optiframe_tvcs.kernels.numbers import exact_worths, quantise
 from optiframe_tvcs.program.feasible import fill
 from optiframe_tvcs.program.rounding import to_vertex
 from optiframe_tvcs.program.support_program import SupportProgram
-from optiframe_tvcs.projection.certificate import Bounds, Prices, check, compare
+from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, check, compare
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Projection
@@ -141,3 +141,10 @@ def test_fractional_shares_are_rounded_to_a_support_as_good() -> None:
         assert over.excess(rounded) == 0
         assert program.whole[rounded].sum() == program.whole[one].sum()
         assert program.selection(rounded).certificate.holds
+
+
+def test_a_certificate_shows_what_it_proves_or_why_it_does_not() -> None:
+    proved = Certificate(True, 25.0, 25.0, 0.0, 0.0, "")
+    assert "<p>Proved: no feasible support is worth more than 25.</p>" in proved._repr_html_()
+    other = Certificate(False, 24.0, 25.0, 1.0, 0.04, "another support is worth more")
+    assert other.in_words() == ["Not proved best: another support is worth more (gap 1, loss 4%)."]

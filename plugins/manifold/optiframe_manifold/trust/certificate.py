@@ -59,6 +59,13 @@ class SecondOrder(InNotebook):
     direction: LowRank
     products: int
 
+    def __repr__(self) -> str:
+        return f"<{self.finding.text}>"
+
+    def in_words(self) -> list[str]:
+        """The certificate in a sentence."""
+        return [self.finding.text]
+
     @property
     def is_minimum(self) -> bool | None:
         """Whether no direction leads down; None where the smallest is zero but for its error.

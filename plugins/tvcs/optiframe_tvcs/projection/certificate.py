@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.notebook import InNotebook
-from optiframe.numbers import number
+from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.numbers import exact_worths, quantise, unit_of
 
@@ -95,6 +95,12 @@ class Certificate(InNotebook):
     gap: float
     loss: float
     reason: str
+
+    def in_words(self) -> list[str]:
+        """Whether the support is the best, and else why that is not proved."""
+        if self.holds:
+            return [f"Proved: no feasible support is worth more than {number(self.primal)}."]
+        return [f"Not proved best: {self.reason} (gap {number(self.gap)}, loss {percent(self.loss)})."]
 
 
 class Bounds(NamedTuple):
