@@ -64,14 +64,23 @@ def set_version(new: str) -> None:
         )
 
 
-def build() -> list[Path]:
-    """A source distribution and, made of it, a wheel of each; gives the wheels, the core's first."""
+def build(python: Path) -> list[Path]:
+    """A source distribution and, made of it, a wheel of each; gives the wheels, the core's first.
+
+    What the builds require goes into one environment, that of `python`, and not into two for each.
+    """
     shutil.rmtree(DIST, ignore_errors=True)
+    systems = [
+        tomllib.loads((one / "pyproject.toml").read_text("utf-8"))["build-system"] for one in projects()
+    ]
+    required = sorted({line for system in systems for line in system["requires"]})
+    tools = [tool for tool in ("cmake", "ninja") if shutil.which(tool) is None]
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "build", *required, *tools], check=True)
     wheels = []
     for folder in projects():
         into = DIST / folder.name if folder != ROOT else DIST / "core"
         subprocess.run(
-            [sys.executable, "-m", "build", "--outdir", str(into), str(folder)],
+            [python, "-m", "build", "--no-isolation", "--outdir", str(into), str(folder)],
             check=True,
             stdout=subprocess.DEVNULL,
         )
@@ -84,17 +93,22 @@ def build() -> list[Path]:
     return wheels
 
 
+def _environment(folder: Path) -> Path:
+    """The Python of a new, empty environment."""
+    venv.create(folder, with_pip=True)
+    return folder / "bin" / "python"
+
+
 def main(arguments: list[str]) -> int:
     """See above; gives the exit code."""
     if arguments[:1] == ["--set"]:
         set_version(arguments[1])
         return 0
     print(f"version {version()}", flush=True)
-    core, *plugins = build()
     with tempfile.TemporaryDirectory() as name:
         outside = Path(name)
-        venv.create(outside / "venv", with_pip=True)
-        python = outside / "venv" / "bin" / "python"
+        core, *plugins = build(_environment(outside / "build"))
+        python = _environment(outside / "venv")
         tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["dev"]
         wanted = [line for line in tools if not line.startswith(_NOT_FOR_TESTS)]
         wheels = [f"{core}[all]", *map(str, plugins)]
@@ -108,6 +122,7 @@ def main(arguments: list[str]) -> int:
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
         command = [python, "-m", "pytest", "-q", "-m", "not slow and not thorough", "-p", "no:cacheprovider"]
+        command += ["-n", os.environ.get("JOBS", "2"), "--dist", "loadfile", "--no-loadscope-reorder"]
         subprocess.run([python.parent / "optiframe", "list", "solvers"], check=True, capture_output=True)
         failed = []
         groups = {"core": [f"tests/{file}" for file in CORE]}
