@@ -51,7 +51,7 @@ from optiframe.printable import printable
 @click.option(
     "--memory",
     metavar="AMOUNT",
-    help='What it and all it starts may hold, such as "8 GB"; default: 4 GB.',
+    help='Most memory of the solver and the processes it starts, such as "8 GB"; default: 4 GB.',
 )
 @click.pass_context
 def command(  # noqa: PLR0917  # click calls it with keywords

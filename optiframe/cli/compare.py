@@ -38,9 +38,16 @@ from optiframe.registry import registry
 )
 @click.option("--dry-run", is_flag=True, help="Print the cells in the order they would run, and stop.")
 @click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Cells run at once; default: by cores."
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many cells run at a time; default: as many as the cores have threads for.",
 )
-@click.option("--executor", type=click.Choice(["local", "dask"]), help="Where cells run.")
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "dask"]),
+    help="Whether cells run on this machine (local) or on a Dask cluster.",
+)
 @click.option("--retry", is_flag=True, help="Run cells again that ended by error, timeout, crash or memory.")
 @click.option("--quiet", is_flag=True, help="No progress; only the final table.")
 @click.pass_context

@@ -89,7 +89,7 @@ class Contents:
         if name is None and dataset is None:
             raise unnamed_problem(table)
         if name is not None and not isinstance(name, str):
-            raise InvalidInput("a name is text", [(("name",), f"must be text, got {name!r:.60}")])
+            raise InvalidInput("the name must be text", [(("name",), f"must be text, got {name!r:.60}")])
         follows, sound = seeded(table), self.may_build("problem", table)
         origins = {} if name is None else self._origin("problem", name)
         of_dataset: dict[str, str] = {}

@@ -118,7 +118,9 @@ class ExecutorTable(Record):
     workers: PositiveInt | None = Field(
         default=None, description="cells run at once; none: as many as the cores have threads for"
     )
-    address: str | None = Field(default=None, description="of a running Dask scheduler")
+    address: str | None = Field(
+        default=None, description="address of a running Dask scheduler, such as tcp://host:8786"
+    )
 
     @model_validator(mode="after")
     def _address_is_of_dask(self) -> ExecutorTable:

@@ -134,7 +134,9 @@ def _class_of(name: str) -> tuple[str, type[Any]]:
     except BrokenPlugin as error:
         raise Wrong(f"{name}: {error}") from None
     if not cls.name:
-        raise BrokenPlugin('it has no name; write name = "family.method" in the class, without a type')
+        raise BrokenPlugin(
+            'the class has no name; write name = "family.method" in it, without a type annotation'
+        )
     check_class(kind, cls, cls.name)
     return kind, cls
 

@@ -219,7 +219,7 @@ def check_other_forms_describe_the_same_set(subject: Subject) -> None:
             if beyond > 1e-3 * _scale(point) and not (excess(over, outer) or 0.0) > 0:
                 subject.fail(f"a point outside the set (violation {beyond:.3g}) is inside {form}")
     if not made:
-        raise NotApplicable("it has no other form")
+        raise NotApplicable("the set gives no constraints for SciPy or CVXPY to compare with")
 
 
 def _scipy_excess(over: ConstraintSet, x: Array) -> float | None:

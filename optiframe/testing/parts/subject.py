@@ -54,7 +54,9 @@ class Subject:
     def points(self) -> Iterator[Array]:
         """Random points, the same in every check."""
         if getattr(self.part, "point_type", np.ndarray) is not np.ndarray:
-            raise NotApplicable(f"its points are {self.part.point_type.__name__}, and arrays are tried here")
+            raise NotApplicable(
+                f"its points are of type {self.part.point_type.__name__}; this check tries arrays"
+            )
         shape, rng = self.point_shape, np.random.default_rng(self.seed)
         for size in _SIZES:
             yield size * rng.standard_normal(shape)

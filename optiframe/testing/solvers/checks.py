@@ -112,7 +112,7 @@ def check_tolerance_is_honoured(case: Case) -> None:
     """A tolerance that anything meets ends the run at the first residual."""
     result = case.glance(tolerance=1e300)
     if not any(math.isfinite(r) for r in result.trace["residual"]):
-        raise NotApplicable("no residual was a number")
+        raise NotApplicable("the solver reports no finite residual")
     if result.status is not Status.CONVERGED:
         case.fail(f"every residual meets the tolerance 1e300 and yet it ends with {result.status}")
 

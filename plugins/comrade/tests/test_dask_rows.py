@@ -227,7 +227,7 @@ def test_what_does_not_fit_is_refused_in_words(client: Any, tmp_path: Path) -> N
     with pytest.raises(InvalidInput, match="must be a Dask array of rows"):
         DaskRows.from_array(client, da.zeros(6, chunks=3), da.zeros(6, chunks=3))
     np.savez(tmp_path / "wide.npz", matrix=np.ones((5, 7)), target=np.ones(5))
-    with pytest.raises(InvalidInput, match=r"0\.npz has 4 columns and another part 7"):
+    with pytest.raises(InvalidInput, match=r"0\.npz has 4 columns, another part 7"):
         DaskRows.from_files(client, tmp_path)
 
 

@@ -205,7 +205,10 @@ class DaskRows(Placed):
         terms, columns = sum(size.terms for size in sizes), max(size.columns for size in sizes)
         for name, size in zip(names, sizes, strict=True):
             if size.columns < columns and not size.sparse:
-                raise InvalidInput(f"{name} has {size.columns} columns and another part {columns}")
+                raise InvalidInput(
+                    f"{name} has {size.columns} columns, another part {columns}; all parts must have the "
+                    "same number"
+                )
         named = [(name, size.names) for name, size in zip(names, sizes, strict=True) if size.names]
         for name, found in named[1:]:
             if found != named[0][1]:

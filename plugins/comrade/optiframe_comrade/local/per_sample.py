@@ -25,7 +25,7 @@ class PerSample(FiniteSum):
     loss: Callable[..., Any] = Field(description="losses of the rows at w: loss(w, features, target)")
     features: AnyArray = Field(description="one row for each term")
     target: AnyArray = Field(description="one value or row for each term")
-    parameters: PositiveInt = Field(description="length of w")
+    parameters: PositiveInt = Field(description="number of parameters, the length of w")
     l2: NonNegativeFloat = Field(default=0.0, description="weight of half the squared norm of w")
 
     @model_validator(mode="after")

@@ -26,7 +26,9 @@ class Negative(Attack):
     name = "attack.negative"
     reference = "Ghosh et al., Sec. 6; c = 0.9"
 
-    c: PositiveFloat = Field(default=0.9, description="below 1 it hides from the filter by norm")
+    c: PositiveFloat = Field(
+        default=0.9, description="factor of the reversed update; below 1 the filter by norm does not see it"
+    )
 
     def falsify(self, vector: Array, situation: Situation) -> Array:
         return -self.c * vector
@@ -159,7 +161,9 @@ class InnerProduct(Attack):
     reference = "Xie, Koyejo, Gupta 2019, Fall of Empires"
     colludes = True
 
-    epsilon: PositiveFloat = Field(default=0.5, description="length against that of the honest mean")
+    epsilon: PositiveFloat = Field(
+        default=0.5, description="length of the hostile update, as a multiple of the honest mean's"
+    )
 
     def falsify(self, vector: Array, situation: Situation) -> Array:
         return -self.epsilon * robust_means.mean(_known(situation))

@@ -140,7 +140,7 @@ def unpack_places(payload: bytes, count: int, among: int) -> Integers:
         return places
     places = unpack(payload, count, width(among - 1))
     if count and (places[-1] >= among or (np.diff(places) <= 0).any()):
-        raise MalformedPayload(f"places must rise and lie below {among}")
+        raise MalformedPayload(f"the places of kept entries must be in increasing order and below {among}")
     return places
 
 

@@ -68,7 +68,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
     residual_meaning = "length of the averaged update"
     former_names = (("home", "backend"), ("dealing", "sharding"), ("strange", "outlier_limit"))
 
-    workers: PositiveInt = Field(default=20, description="m, among whom the terms are shared out")
+    workers: PositiveInt = Field(default=20, description="number of workers m that share the terms")
     byzantine: Share = Field(default=0.0, description="alpha, share of workers that are hostile")
     attack: Annotated[Attack, ByName()] = Field(default=Honest(), description="what hostile workers do")
     trim: Share | None = Field(

@@ -49,7 +49,9 @@ def plot_ranks(results: Mapping[str, Solved]) -> Figure:
     items = next(iter(answers.values())).items
     for name, answer in answers.items():
         if not np.array_equal(answer.items, items):
-            raise InvalidInput(f"{name} ranks other items")
+            raise InvalidInput(
+                f"{name} does not rank the same items as the first result; plot results of one problem"
+            )
         if answer.component.any():
             raise InvalidInput(f"{name}: the items fall into groups that no comparisons join; plot one group")
     # Items of equal score stand in the order of their codes: each needs a place of its own.

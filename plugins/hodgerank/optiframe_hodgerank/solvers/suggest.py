@@ -80,7 +80,9 @@ class Suggest(Solver[PairwiseRanking, Ranking, NextPairs]):
     measure: Literal["variance", "volume"] = Field(
         "variance", description="what is to fall: variance of differences, or volume of the confidence region"
     )
-    weight: PositiveFloat = Field(1.0, description="what one comparison weighs")
+    weight: PositiveFloat = Field(
+        1.0, description="weight of one new comparison, in units of those there are"
+    )
     per_pair: PositiveInt | None = Field(
         None, description="how often a pair may come at most; none: as evenly as n asks"
     )

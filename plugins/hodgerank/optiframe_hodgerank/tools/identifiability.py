@@ -251,7 +251,8 @@ def _flagged_rows(problem: PairwiseRanking, flagged: Any) -> NDArray[np.int64]:
         found = np.unique(found).astype(np.int64)
     if not 0 < len(found) < problem.rows:
         raise InvalidInput(
-            f"{len(found)} of {problem.rows} comparisons are flagged; some must be, and some must not"
+            f"{len(found)} of {problem.rows} comparisons are flagged; flag at least one, and leave at "
+            "least one unflagged"
         )
     if found.min() < 0 or found.max() >= problem.rows:
         raise InvalidInput(f"flagged names row {found.max()}, rows are 0 to {problem.rows - 1}")

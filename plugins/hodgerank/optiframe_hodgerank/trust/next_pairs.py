@@ -120,9 +120,7 @@ def next_pairs(
     places = None
     if first is not None:
         if known.scores is None:
-            raise InvalidInput(
-                "first aims at the first places of an answer with scores; give one as solution"
-            )
+            raise InvalidInput("`first` needs the scores of an earlier answer; give it as `solution`")
         places = Places(known.scores, first)
     covariance, component = known.covariance, known.component.copy()
     asked = np.diag(np.full(items, per_pair))  # nobody is compared with himself

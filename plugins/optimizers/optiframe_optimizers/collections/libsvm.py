@@ -47,7 +47,10 @@ class LibsvmProblem(DataSet):
     file: str = Field("a9a", description="name of the file, with or without .gz or .bz2")
     model: Model = Field("logistic", description="objective")
     share: PositiveFloat = Field(
-        0.01, description="weight of a regularizer, over the least at which the answer is zero"
+        0.01,
+        description=(
+            "weight of the regularizer, as a share of the smallest weight that makes the answer zero"
+        ),
     )
     l2: PositiveFloat | None = Field(
         None, description="weight of the L2 term of logistic and svm; none: one over the number of rows"
@@ -103,7 +106,10 @@ class Libsvm(Collection):
     names: Annotated[tuple[str, ...], Several] = Field(("a9a", "w5a"), description="names of files")
     models: Annotated[tuple[Model, ...], Several] = Field(MODELS, description="objectives; default: all")
     share: PositiveFloat = Field(
-        0.01, description="weight of a regularizer, over the least at which the answer is zero"
+        0.01,
+        description=(
+            "weight of the regularizer, as a share of the smallest weight that makes the answer zero"
+        ),
     )
 
     def members(self) -> Mapping[str, Mapping[str, Any]]:

@@ -205,7 +205,7 @@ class Lbfgs(_Nlopt):
     residual_meaning = _BOUNDED
     reference = "Nocedal 1980; Liu and Nocedal 1989"
 
-    memory: PositiveInt = Field(default=10, description="steps kept")
+    memory: PositiveInt = Field(default=10, description="number of past steps that approximate the Hessian")
 
     def set_up(self, nlopt: Any, engine: Any) -> None:
         engine.set_vector_storage(min(self.memory, MANY))

@@ -87,7 +87,9 @@ class PageRank(_Ordering):
     name = "evalica.pagerank"
     reference = "Brin, Page 1998"
 
-    damping: float = Field(0.85, gt=0, lt=1, description="chance to follow an arrow, not to jump anywhere")
+    damping: float = Field(
+        0.85, gt=0, lt=1, description="chance to follow an arrow instead of jumping to any item"
+    )
     rounds: PositiveInt = Field(100, description="products with the matrix")
 
     def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:

@@ -86,7 +86,7 @@ class TaskAssignment(Problem[Assignment]):
         0.5, description="chance that a task's label is 1"
     )
     samples: PositiveInt = Field(10_000, description="draws of answers that judge an assignment")
-    seed: NonNegativeInt = Field(0, description="fixes these draws")
+    seed: NonNegativeInt = Field(0, description="seed of these draws")
 
     @model_validator(mode="after")
     def _caps_fit(self) -> Self:
@@ -201,7 +201,7 @@ class TaskAssignment(Problem[Assignment]):
 
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Assignment) or solution.chosen.shape != self.quality.quality.shape:
-            raise InvalidInput("a solution is an Assignment of this problem's workers and tasks")
+            raise InvalidInput("the solution must be an Assignment of this problem's workers and tasks")
 
     def formulate(self) -> Formulation:
         rng = np.random.default_rng([self.seed, _LEARNING])

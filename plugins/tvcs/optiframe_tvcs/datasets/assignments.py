@@ -28,11 +28,13 @@ class UniformQualities(DataSet):
 
     workers: PositiveInt = Field(20, description="number of workers n")
     tasks: PositiveInt = Field(40, description="number of tasks m")
-    low: Chance = Field(0.5, description="least quality")
-    high: Chance = Field(0.9, description="greatest quality")
-    per_worker: Ratio = Field(0.1, description="share of the tasks a worker may have")
-    per_task: Ratio = Field(0.1, description="share of the workers a task may have")
-    total: Ratio = Field(0.8, description="share of the smaller sum of the other caps that may be assigned")
+    low: Chance = Field(0.5, description="lowest quality of a worker for a task")
+    high: Chance = Field(0.9, description="highest quality of a worker for a task")
+    per_worker: Ratio = Field(0.1, description="most tasks of a worker, as a share of all tasks")
+    per_task: Ratio = Field(0.1, description="most workers of a task, as a share of all workers")
+    total: Ratio = Field(
+        0.8, description="cap on all assignments, as a share of the smaller of the two sums of caps"
+    )
     seed: NonNegativeInt = Field(0, description="fixes every draw")
 
     @model_validator(mode="after")

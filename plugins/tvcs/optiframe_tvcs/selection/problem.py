@@ -79,10 +79,10 @@ class ItemSelection(Problem[Choice]):
         default_factory=dict, description="how many items of each group, and in all, must be chosen"
     )
     fixed: Annotated[tuple[Any, ...], PlainValidator(read_marks), _MARKS] = Field(
-        default=(), description="items that are chosen in any case"
+        default=(), description="items that must be chosen"
     )
     forbidden: Annotated[tuple[Any, ...], PlainValidator(read_marks), _MARKS] = Field(
-        default=(), description="items that are not chosen"
+        default=(), description="items that may not be chosen"
     )
 
     @model_validator(mode="after")

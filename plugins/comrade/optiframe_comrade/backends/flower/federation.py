@@ -254,7 +254,7 @@ def main(words: Sequence[str] | None = None) -> int:
     checking.add_argument("folder", type=Path)
     running = commands.add_parser("run", help="run the app, and wait for its end")
     running.add_argument("folder", type=Path)
-    running.add_argument("settings", help='of the run, such as "nodes=4 columns=123 l2=0.0001"')
+    running.add_argument("settings", help='settings of the run, such as "nodes=4 columns=123 l2=0.0001"')
     chosen = parser.parse_args(words)
     try:
         if chosen.command == "write":

@@ -76,7 +76,8 @@ class Work(Record):
     seed: NonNegativeInt = Field(default=0, description="as in `WorkerConfig`")
     hessian_terms: PositiveInt | None = Field(default=None, description="as in `WorkerConfig`")
     run: str = Field(
-        default="", description="which run this is: what is remembered for error feedback ends with it"
+        default="",
+        description="identifier of the run: a worker forgets its error feedback when the run changes",
     )
 
 
