@@ -217,7 +217,7 @@ def test_a_contract_without_a_problem_says_what_to_give():
     class Contract(SolverContract):
         solver = Majority()
 
-    with pytest.raises(AssertionError, match=r"test\.majority suits none of the small problems"):
+    with pytest.raises(AssertionError, match=r"test\.majority suits none of the built-in small problems"):
         Contract().test_answer_is_finite()
 
 

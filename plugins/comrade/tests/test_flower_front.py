@@ -70,7 +70,7 @@ def test_the_files_of_a_federation_are_written_once_and_private(tmp_path: Path) 
     ("changed", "why"),
     [
         ({"name": "centre; return 200"}, "is no DNS name"),
-        ({"name": "10.0.0.1"}, "is an address"),
+        ({"name": "10.0.0.1"}, "is an IP address"),
         ({"listen": "everywhere"}, "is no IPv4 address"),
     ],
 )

@@ -158,7 +158,7 @@ def test_where_workers_have_compared_all_pairs_nothing_is_left_to_ask() -> None:
     ("more", "message"),
     [
         ({"first": 0}, "first must be at least 1"),
-        ({"first": 2}, "give one as solution"),
+        ({"first": 2}, "give it as `solution`"),
         ({"per_pair": 0}, "per_pair must be at least 1"),
         ({"per_worker": 0}, "per_worker must be at least 1"),
         ({"per_worker": 2}, "the comparisons name no worker"),

@@ -52,7 +52,7 @@ def sparse_gram(
     row = np.repeat(np.arange(rows), counts)
     rises = (np.diff(indices) > 0) | (np.diff(row) > 0)
     if not rises.all() or (len(indices) and not 0 <= indices.min() <= indices.max() < columns):
-        raise ValueError("column indices must increase within each row and be below the columns of total")
+        raise ValueError("indices must rise in each row and be columns of total")
     matrix = sp.csr_array((data, indices, indptr), shape=(rows, columns))
     total += np.triu((matrix.T @ (sp.diags_array(weights) @ matrix)).toarray())
 
