@@ -214,7 +214,7 @@ def test_malformed_payloads_are_refused_in_words(each: Compressor, payload: byte
 
 
 def test_places_must_rise() -> None:
-    with pytest.raises(wire.MalformedPayload, match="must rise"):
+    with pytest.raises(wire.MalformedPayload, match="must be in increasing order"):
         wire.unpack_places(wire.pack(np.array([5, 5]), 7), 2, 100)
     with pytest.raises(wire.MalformedPayload, match="below 100"):
         wire.unpack_places(wire.pack(np.array([5, 101]), 7), 2, 100)
