@@ -39,7 +39,7 @@ TOLD = 20  # and that a worker of whom a line is printed has
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=3, help="how often the labels are hidden anew")
+    parser.add_argument("--seeds", type=int, default=3, help="how often other labels are hidden")
     parser.add_argument("--output", type=Path, default=Path("results/labels_to_decisions"))
     asked = parser.parse_args()
     asked.output.mkdir(parents=True, exist_ok=True)
@@ -207,7 +207,7 @@ def pairwise_votes() -> Columns:
 def split(votes: Columns) -> tuple[Columns, Columns]:
     """Votes to learn from, and decided ones to judge by."""
     late = np.random.default_rng(0).random(len(votes["worker"])) < HELD
-    # A tie has no winner to predict; an id may be anything, so it is told by not being either side.
+    # A tie has no winner to predict; an id may be anything, so it is whatever is neither side.
     decided = (votes["label"] == votes["left"]) | (votes["label"] == votes["right"])
     return chosen_rows(votes, ~late), chosen_rows(votes, late & decided)
 

@@ -14,7 +14,7 @@ from typing import Any
 from optiframe.errors import OptiframeError, require
 
 # Dask's messages about a process that fails to start, or is killed: what follows from
-# it is said once, by whoever asked for the cluster.
+# it is reported once, by whoever asked for the cluster.
 _LOGGERS = ("nanny", "core", "scheduler", "worker", "client", "batched")
 
 

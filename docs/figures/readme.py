@@ -1,6 +1,6 @@
 """The figure of the README: errors of four solvers on real crowd labels, against labels for each task.
 
-    python docs/figures/readme.py            # draws docs/assets/readme.svg anew, in some ten seconds
+    python docs/figures/readme.py            # draws docs/assets/readme.svg again, in some ten seconds
 
 It needs the RTE labels (`optiframe datasets`). The file is small enough to be kept with the sources, so that
 the README shows it wherever it is read; a test draws it again and compares.

@@ -112,7 +112,7 @@ def survivors(folder: Path) -> list[int]:
 
 
 def stored(folder: Path) -> dict[str, tuple[str, float]]:
-    """Key of each finished cell, with its status and mark; read from a copy, so that nothing is mended."""
+    """Key of each finished cell, with its status and mark; read from a copy, so that nothing is repaired."""
     from optiframe.comparison.store.store import load
 
     if not (folder / FILE).exists():

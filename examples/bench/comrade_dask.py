@@ -113,7 +113,7 @@ def striking(strike: Callable[[], None]) -> Norm:
 
 
 def warm() -> None:
-    """Import and compile in a process started anew, which on a busy machine may take a deadline."""
+    """Import and compile in a new process, which on a busy machine may take a deadline."""
     small = case("synthetic.covtype-shape", terms=500, columns=5)
     solve(small, rounds=1, workers=1)
 

@@ -112,7 +112,7 @@ def machine() -> list[str]:
 
 
 def update(page: Path, fresh: dict[str, str]) -> None:
-    """Write the page anew from its old sections and the fresh ones, in order of names."""
+    """Write the page again from its old sections and the fresh ones, in order of names."""
     known = benchmarks()
     sections = {name: text for name, text in _sections(page).items() if name in known} | fresh
     rows = ["| benchmark | measured | targets |", "| --- | --- | --- |"]

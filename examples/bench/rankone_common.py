@@ -16,7 +16,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def one_thread() -> None:
-    """Start this script anew with one thread for linear algebra, unless it already has."""
+    """Start this script again with one thread for linear algebra, unless it already has."""
     if any(os.environ.get(name) != "1" for name in THREADS):
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | dict.fromkeys(THREADS, "1"))
 

@@ -33,7 +33,7 @@ from optiframe.registry import registry
     "--output",
     "folder",
     metavar="FOLDER",
-    type=click.Path(readable=False),  # whether it can be written to is said in our own words
+    type=click.Path(readable=False),  # our own message says whether it can be written to
     help="Where results are kept; default: the file's [output] or results/<file>, in the current folder.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the cells in the order they would run, and stop.")

@@ -48,7 +48,7 @@ _ROWS, _COLUMNS = 3, 8  # of the answer, as a first look
     "--output",
     "folder",
     metavar="FOLDER",
-    type=click.Path(readable=False),  # whether it can be written to is said in our own words
+    type=click.Path(readable=False),  # our own message says whether it can be written to
     help="Where to write; default: the file's [output] or results/<file>.",
 )
 @click.option("--force", is_flag=True, help="Replace a finished result in a folder that you named.")

@@ -158,7 +158,7 @@ class Comparison:
     def verdicts(self, measure: str | None = None) -> list[str]:
         """What can be said of each pair of solvers, in words; by the first measure that ranks.
 
-        Over problems; over the seeds of the only problem where that is drawn anew for each.
+        Over problems; over the seeds of the only problem where each seed draws its own.
         """
         from optiframe.comparison.stats.loss_table import measures
         from optiframe.comparison.stats.paired_samples import pairs

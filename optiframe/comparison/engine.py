@@ -67,7 +67,7 @@ def run_plan(
     KeyboardInterrupt
         On Ctrl-C, after the running cells were killed; those finished are stored.
     Terminated
-        The same when the process is told to end, or its terminal closes; unless it is caught, the
+        The same when the process is asked to end, or its terminal closes; unless it is caught, the
         process ends with the exit code that says so.
     """
     with Store(folder) as store, view_for(plan, show) as view, _Interrupts() as interrupts:

@@ -65,7 +65,7 @@ class TomlSource:
         except (tomllib.TOMLDecodeError, _NotText) as error:
             if file is not None and file.suffix.lower() in _TABLES:
                 raise InvalidInput(
-                    f"{file} looks like a table of data, and what to do with it is said in a TOML file: "
+                    f"{file} looks like a table of data, and a TOML file says what to do with it: "
                     "give that one, and name the table in it (docs/howto/your-data.md shows how)"
                 ) from None
             if isinstance(error, _NotText):

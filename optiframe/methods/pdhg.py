@@ -36,7 +36,7 @@ class PrimalDualHybridGradient(Solver[Composite, Array, None]):
     It minimizes x'Px/2 + q'x + r(x) within bounds and rows l <= Kx <= u, where r are regularizers that have a
     proximal step within the bounds. A step is one proximal step in x and one projection in Kx. Steps adapt
     to the curvature met; the method restarts from its average or its last point, whichever is nearer to
-    optimal, and then balances primal and dual steps anew (PDLP). Rows and columns are scaled first.
+    optimal, and then balances primal and dual steps again (PDLP). Rows and columns are scaled first.
 
     A step costs two products with K and one with P; memory is a copy of K. It needs many cheap steps: for
     large sparse problems, to a moderate accuracy.

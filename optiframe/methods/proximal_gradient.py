@@ -23,7 +23,7 @@ class ProximalGradient(Solver[Composite, Array, None]):
 
     One iteration costs one gradient, one or a few values and one proximal step; memory is a few points.
     The step adapts to the curvature met on the way, up and down (Scheinberg, Goldfarb and Bai 2014). The
-    momentum starts anew when it points against the last step (O'Donoghue and Candes 2015), and where the
+    momentum restarts when it points against the last step (O'Donoghue and Candes 2015), and where the
     objective would rise: so the objective never rises, and problems that are not convex end at a
     stationary point.
     """

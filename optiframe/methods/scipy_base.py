@@ -1,4 +1,4 @@
-"""What the methods of SciPy share: how a problem is told to them, and what their end means here."""
+"""What the methods of SciPy share: how they are given a problem, and what their end means here."""
 
 from __future__ import annotations
 

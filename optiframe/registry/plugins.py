@@ -57,7 +57,7 @@ def load_plugins(before: Callable[[str], None]) -> tuple[list[Plugin], list[str]
 
     Each entry point is loaded and asked by itself inside a guard, since one that raises must not hide
     the others. `OPTIFRAME_PLUGINS`, a comma-separated list of entry-point or distribution names, limits
-    which load; the core's own always do. `before` is told each module before it is imported; where it
+    which load; the core's own always do. `before` is called with each module before it is imported; where it
     raises, the plugin is broken.
     """
     wanted = os.environ.get("OPTIFRAME_PLUGINS")

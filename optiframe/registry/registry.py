@@ -242,7 +242,7 @@ def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Within this block, what somebody's class raises while it reads its inputs is said in one sentence."""
+    """Within this block, what somebody's class raises while it reads its inputs becomes one sentence."""
     try:
         yield
     except (OptiframeError, MemoryError):

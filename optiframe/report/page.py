@@ -126,7 +126,7 @@ def _quality(records: Records, summaries: list[Summary], ranked: list[str]) -> l
 
 @dataclass(frozen=True)
 class Ranking:
-    """What is said of one measure: `pairs` where there is more to say of them than one sentence."""
+    """Sentences about one measure: `pairs` where there is more to say of them than one sentence."""
 
     measure: str
     sentences: list[str]

@@ -40,7 +40,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Ranking:
-    """What one measure says; measures that say the same are told together."""
+    """What one measure says; measures that say the same share one sentence."""
 
     leaders: tuple[str, ...]
     ranked: int
@@ -94,7 +94,7 @@ def _rankings(records: Records, judged: Mapping[str, list[PairVerdict]]) -> list
         parts = [f"{first}{beside}", _also(key, [measure for measure, _ in measures[1:]])]
         if key.sure not in warned:
             parts.append(key.sure)
-        if key.sure and too_few(judged[measures[0][0]]):  # how many problems it takes is said once
+        if key.sure and too_few(judged[measures[0][0]]):  # how many problems it takes is reported once
             warned.add(key.sure)
         told.append(" ".join(filter(None, parts)))
     return told

@@ -121,7 +121,7 @@ def observed(problem: Problem[Any], seen: Evaluations) -> Problem[Any]:
     if not isinstance(problem, Composite):
         return problem
     twin: Problem[Any] = _twin(problem, type(problem), function=_observed(problem.function, seen, 1.0))
-    twin.__dict__.pop("formulation", None)  # made anew, of the stand-in
+    twin.__dict__.pop("formulation", None)  # made again, of the stand-in
     return twin
 
 

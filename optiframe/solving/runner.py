@@ -1,4 +1,4 @@
-"""One run of a solver on a problem: the loop that owns limits, recording and what is said at the end."""
+"""One run of a solver on a problem: the loop that owns limits, recording and the messages at the end."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def check_against_cvxpy(
 
 
 def certify(result: Result[Any, Any], tolerance: float = 1e-5) -> Certificate:
-    """Compare a result with CVXPY's answer to the same problem; what is wrong is said, not raised.
+    """Compare a result with CVXPY's answer to the same problem; what is wrong is reported, not raised.
 
     The program is that of the first problem in the chain of formulations that has one; the
     solution is carried there by `Formulation.encode`.

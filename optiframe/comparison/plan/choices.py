@@ -73,7 +73,7 @@ class Chooser:
         return _with_unique_titles(found)
 
     def again(self, kind: str, choice: Choice) -> Choice:
-        """A choice made anew from its table, under the same title."""
+        """A choice made again from its table, under the same title."""
         if choice.table is None and choice.thing is None:
             text = "was made in Python and is not kept; repeat it with the program that made it"
             self.problems.append(((choice.title,), text))

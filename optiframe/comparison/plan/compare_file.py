@@ -19,7 +19,7 @@ A file reads::
     name = "least-squares"
     matrix = "A.csv"           # relative to this file
 
-    [[problem]]                # sweeps at any depth; {from = "seed"} draws anew for each seed
+    [[problem]]                # sweeps at any depth; {from = "seed"} draws new data for each seed
     dataset = {name = "synthetic.single-coin", workers = {sweep = [10, 100]}, seed = {from = "seed"}}
 
     [[solver]]

@@ -140,7 +140,7 @@ def main() -> None:
 def import_classes(
     names: registry.Registry, wanted: Iterable[str] | None, before: Callable[[str], None]
 ) -> None:
-    """Import the classes with these names, or all; `before` is told each module. What raises is left out."""
+    """Import the classes with these names, or all; `before` gets each module. What raises is left out."""
     waiting = _entries(names, None if wanted is None else set(wanted))
     for entry in waiting:  # which grows: a data set's problem is loaded with it
         if _module(entry):

@@ -29,7 +29,7 @@ _LARGE = 2**20
 
 @dataclass(frozen=True)
 class BuiltHere:
-    """A problem that only this process can build, from a table, and anew for each seed."""
+    """A problem that only this process can build, from a table, once for each seed."""
 
     table: Mapping[str, Any]
     folder: Path

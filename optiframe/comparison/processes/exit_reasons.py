@@ -100,7 +100,7 @@ class Tail:
         self.data = kept[-self._size :]
 
     def text(self, title: str = "") -> str:
-        """As text; broken characters are replaced, and what was cut off is said to be."""
+        """As text; broken characters are replaced, and what was cut off is marked."""
         if not self.data:
             return ""
         cut = f"[the last {self._size // 1024} kB]\n" if self._cut else ""

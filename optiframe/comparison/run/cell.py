@@ -110,7 +110,7 @@ class OneCell:
             if solver is None:
                 try:
                     solver = construct.solver(**(request.solver or {}))
-                except UnknownName as error:  # what is said of input begins with the problem's place
+                except UnknownName as error:  # messages about input begin with the problem's place
                     raise UnknownName(str(error)) from None
             self.known["versions"] = {"python": platform.python_version(), **versions_of(solver)}
             problem = loading.problem_of(request)
@@ -139,7 +139,7 @@ def _said(error: BaseException) -> str:
     """What an exception says; one whose text raises says nothing."""
     try:
         return str(error)
-    except Exception:  # its type is told all the same, and the traceback is kept
+    except Exception:  # its type is reported all the same, and the traceback is kept
         return ""
 
 

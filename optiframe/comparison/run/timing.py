@@ -30,7 +30,7 @@ _VISIBLE = 0.02  # share of the time from which that cost matters: a fifth of wh
 class TimedSolves:
     """What a request asks to be measured.
 
-    `at` is told where we are, for when something goes wrong, and `keep` is given the first solve, whose
+    `at` gets where we are, for when something goes wrong, and `keep` is given the first solve, whose
     answer counts, as soon as it has ended.
     """
 
@@ -46,7 +46,7 @@ class TimedSolves:
         self._at, self._keep = at, keep
 
     def outcome(self, copies: Copies, solver: Any) -> Outcome:
-        """Solve until the times are told well enough; `copies` gives a fresh problem to each solve."""
+        """Solve until the times are known well enough; `copies` gives a fresh problem to each solve."""
         from optiframe.solving.budget import Budget
         from optiframe.solving.counting import counted
 

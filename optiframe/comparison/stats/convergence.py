@@ -126,7 +126,7 @@ def _groups(records: Records) -> dict[tuple[str, str], tuple[str, list[Outcome]]
     """By problem and solver, in the plan's order: the group's name, and the runs.
 
     On a problem comparable by objective all solvers are one group. Else two solvers are in one
-    where a chain of fingerprints they share joins them, since seeds may draw instances anew.
+    where a chain of fingerprints they share joins them, since each seed may draw its own instances.
     """
     apart = incomparable(records)
     runs: dict[tuple[str, str], list[Outcome]] = {}

@@ -10,7 +10,7 @@ from optiframe.comparison.stats.loss_table import directions, metric_tie
 from optiframe.errors import InvalidInput, nearest
 
 _NO_METRIC = ("suboptimality", "objective", "time")
-_STEPS = 3  # a decade each, from the farthest answer down: closer ones are told apart by few
+_STEPS = 3  # a decade each, from the farthest answer down: few problems tell closer ones apart
 
 
 def distances(records: Records, measure: str) -> dict[tuple[str, int, str], float]:

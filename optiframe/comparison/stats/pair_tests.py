@@ -91,7 +91,7 @@ def compare_pairs(
     uses the ranks of differences, so any such number gives the same p. Where both fail there is
     no difference, which the test leaves out, as it does every zero.
 
-    Where even a clean sweep over so few problems could not reach the level, that is said in
+    Where even a clean sweep over so few problems could not reach the level, it is reported in
     place of "not distinguishable", with the number it takes: of n problems, no p is below 2 / 2**n.
 
     Parameters
@@ -259,7 +259,7 @@ def _signed_ranks_p(signed: tuple[float, ...]) -> float:
     ranks = np.array(signed)
     if len(np.unique(np.abs(ranks))) == len(ranks) or len(ranks) > _EXACT:
         return float(scipy.stats.wilcoxon(ranks).pvalue)
-    # SciPy goes through all signs here too, but ranks anew each time, which takes a second.
+    # SciPy goes through all signs here too, but ranks again each time, which takes a second.
     exact = scipy.stats.permutation_test(
         (ranks,), np.sum, permutation_type="samples", vectorized=True, n_resamples=np.inf
     )
@@ -288,7 +288,7 @@ def _reachable(counts: list[int]) -> list[float]:
 
 
 def _needed(pairs: int, level: float) -> int:
-    """How many problems it takes until a clean sweep is told apart, with so many pairs."""
+    """How many problems it takes until a clean sweep is significant, with so many pairs."""
     return next(count for count in range(1, 10_000) if pairs * _least(count) <= level)
 
 

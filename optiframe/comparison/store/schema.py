@@ -22,7 +22,7 @@ from optiframe.printable import printable
 
 FILE = "comparison.sqlite"
 VERSION = 2  # form 1 had tables of claims beside these; it is read like form 2, and written once it is form 2
-# Written into the file's header, so that another program's database is told apart: "opti".
+# Written into the file's header, which tells it from another program's database: "opti".
 APPLICATION = int.from_bytes(b"opti", "big")
 # Another process holds the write lock for one commit; this long means that something is stuck.
 BUSY_SECONDS = 30.0

@@ -102,7 +102,7 @@ def check_isolated(
 
 
 def _events(task: Mapping[str, Any], seconds: float) -> Iterator[Mapping[str, Any]]:
-    """What one child says; a hang or a death is said to be the end of the check it happened in."""
+    """What one child says; a hang or a death counts as the end of the check it happened in."""
     waiting: list[str] = []
     ready = False
     child = WatchedChild("optiframe.testing.isolation.child", task, Limits(memory=task["memory"]))

@@ -147,7 +147,7 @@ class CollaborativeRanker(Estimator[CollaborativeRanking, Rankings]):
         """Learn from further comparisons together with all earlier ones, beginning at the last answer.
 
         Users and items may be new. The rank, also one found by cross-validation, is kept; `btl.personal`
-        chooses anew, and from the beginning.
+        chooses again, and from the beginning.
 
         Raises
         ------

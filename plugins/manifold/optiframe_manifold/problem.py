@@ -43,7 +43,7 @@ class CollaborativeRanking(Problem[Rankings]):
 
     The Bradley-Terry-Luce model with a score matrix X, users x items: user i prefers item j to
     item k with chance f(X_ij - X_ik), f(z) = 1/(1 + exp(-z/sigma)). X is of low rank, a few tastes
-    of which each user is a mixture, so that users are told by those who share their tastes.
+    of which each user is a mixture, so that users learn from those who share their tastes.
 
     Minimizes, over matrices of rank at most `rank`, the negative log-likelihood
 

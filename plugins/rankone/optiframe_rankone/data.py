@@ -41,7 +41,7 @@ class Repeats:
     left_out
         The pairs left out, as (task, worker).
     tasks, workers
-        Ids that lost their last label by it, so that nothing is said about them.
+        Ids that lost their last label by it, so that the answer omits them.
     """
 
     policy: Policy

@@ -32,7 +32,7 @@ class Backend(Part):
 
     @property
     def patience(self) -> float | None:
-        """Seconds a round may take unless the solver is told otherwise; None waits for ever."""
+        """Seconds a round may take unless the solver's options say otherwise; None waits for ever."""
         return None
 
 

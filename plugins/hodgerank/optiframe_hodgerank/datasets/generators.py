@@ -166,7 +166,7 @@ def _noisy(
 class Bipartite(_Drawn):
     """Good and bad items, every good one compared with every bad one, some votes flipped.
 
-    The number of votes of a pair is uniform on the whole numbers from `least_votes` to `most_votes`;
+    The number of votes of a pair is uniform over the whole numbers from `least_votes` to `most_votes`;
     exactly the nearest number to `outlier_share` of all votes is flipped. Items 1 to `positive`
     are the good ones (truth 1), the others bad (truth 0). The defaults are those of Figure 21
     (50 + 50, 5 to 15 votes); Figure 23 has 20 + 20 and 5 to 100. The metrics `score_gap` and

@@ -12,7 +12,7 @@ from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 _BRIDGE = 1e-9
 """A row whose leverage is within this of 1 holds its graph together: 1 - leverage is what an
 update divides by, and rounding leaves it right to about 1e-12."""
-_FRESH = 64  # updates after which the inverse is computed anew: each loses at most a digit or two
+_FRESH = 64  # updates after which the inverse is computed again: each loses at most a digit or two
 
 
 class InlierGraph:

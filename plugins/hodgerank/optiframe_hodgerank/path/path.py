@@ -28,7 +28,7 @@ class Path:
     """Knots of a path and what happened at them, in merged rows (expand with `Merged`).
 
     Grows while a solver runs. Knots are values of t, which rise along the path, or of lambda,
-    which fall; t is about 1/lambda. What is said of a knot holds on arriving there: a row that
+    which fall; t is about 1/lambda. A knot's values hold on arriving there: a row that
     enters at it has the outlier 0 still.
 
     Parameters

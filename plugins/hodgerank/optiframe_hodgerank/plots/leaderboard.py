@@ -47,7 +47,7 @@ def plot_leaderboard(
 ) -> Figure:
     """Scores with intervals, the best item on top, and beside them which items cannot be told apart.
 
-    Each vertical line on the right joins the items of a group; two items are told apart if and only if no
+    Each vertical line on the right joins the items of a group; two items can be told apart if and only if no
     line joins them. Where a line passes an item of another group, it is thin there.
 
     Parameters

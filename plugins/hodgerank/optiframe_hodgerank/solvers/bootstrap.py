@@ -106,7 +106,7 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
         groups = _by_worker(problem) if self.by == "worker" else None
         drawn = Bootstrap(whole.solution, (), self.level, detail=whole.detail)
         while True:
-            # Said anew at each draw, since a limit may end the run at any.
+            # Reported again at each draw, since a limit may end the run at any.
             run.findings[said:] = drawn.findings(self.draws)
             left = self.draws - drawn.made
             done = left == 0 and not whole.status.complete  # and yet not what was asked for

@@ -38,7 +38,7 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     in `hodge.iht`; nor where a cap does, and it matters which. Scores are the
     least-squares fit to y - gamma. Each step is exact in gamma and in theta, so the
     objective never rises; the end is a local minimum, from least squares. Equal comparisons of
-    different annotators are told apart here, so the caps work on the caller's rows. Comparisons
+    annotators are kept apart here, so the caps work on the caller's rows. Comparisons
     without a worker count as by different ones.
 
     A step costs a Laplacian solve, a sort of the rows and, where both caps are given and the worst rows

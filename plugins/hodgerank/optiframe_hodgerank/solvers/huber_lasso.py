@@ -31,7 +31,7 @@ from optiframe_hodgerank.trust.ambiguity import say_loose
 _HOMOTOPY_ITEMS = 200
 """Items up to which the exact path is followed: an event costs items^2, so that beyond, the first
 5% of 100,000 comparisons take longer than a grid of them."""
-_BALANCED = 1e-8  # forces of a grid out of balance by more are told
+_BALANCED = 1e-8  # a grid's forces out of balance by more are reported
 
 
 class HuberLasso(StopsByRule):

@@ -192,7 +192,7 @@ def _fit(space: CycleFolds, y: Array, gamma: Array, price: Array) -> tuple[Array
         toward = ahead + pull
         moved = toward - np.clip(toward, -price, price)
         change = moved - gamma
-        if float(((ahead - moved) * change).sum()) > 0:  # momentum points uphill: begin anew
+        if float(((ahead - moved) * change).sum()) > 0:  # momentum points uphill: restart
             speed = 1.0
         faster = (1 + np.sqrt(1 + 4 * speed * speed)) / 2
         ahead = moved + ((speed - 1) / faster) * change

@@ -68,7 +68,7 @@ def leaderboard(
     are put in the wrong order, so all intervals of ranks hold together (Mogstad et al. 2023). Two items are
     told apart when the difference of their scores exceeds its standard error by Tukey and Kramer's factor,
     3.3 for 20 items at 90%, where 1.6 would do for one pair. Intervals of *scores* are of each item alone,
-    as is usual: they may overlap where a pair is told apart, and need not where it is not. Ranks by
+    as is usual: they may overlap where a pair is distinguishable, and need not where it is not. Ranks by
     simulation, or of a bootstrap's draws, are not taken: they promise too much where items are nearly
     equal.
 

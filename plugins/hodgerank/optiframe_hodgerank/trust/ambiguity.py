@@ -122,7 +122,7 @@ class TiedAtTheCut:
     Parameters
     ----------
     run
-        Where it is said.
+        Where it is reported.
     words, most, rows, by_share
         As for `not_reached`.
     """

@@ -20,7 +20,7 @@ LEVEL = 0.05
 """Chance that anybody at all is named without cause, if all workers answer alike: the usual 5%, after
 Holm's correction over all workers, since to name people is to accuse them."""
 _CLICKS = 0.9
-"""A share of answers on one side from which a worker is said to click there; who does so less often
+"""A share of answers on one side from which a worker counts as clicking there; who does so less often
 may have a habit, but mostly looks."""
 _EQUAL = 1e-9  # scores closer than this, relative to the largest, do not say who should win
 

@@ -60,7 +60,7 @@ def intervals(
         answer (Laplace's approximation); whole up to 1,500 numbers in the factors, beyond by conjugate
         gradients, one solution an item. "blocks": the user's factors given the items', plus each
         item's given the users', as if these were independent; O(comparisons r^2) once. "bootstrap":
-        the spread of answers to comparisons drawn anew from the answer, each solved from there.
+        the spread of answers to new comparisons drawn from the answer, each solved from there.
     solver
         Of the bootstrap: the method whose answer it is, a solver's name, a table with `name` and
         parameters, or a solver. None: that of the result, with its parameters; an answer without its
@@ -115,7 +115,7 @@ def bootstrap_errors(
     draws: int,
     seed: int,
 ) -> Array:
-    """Standard deviations of scores when all choices are drawn anew from the answer's chances.
+    """Standard deviations of scores when all choices are drawn again from the answer's chances.
 
     The pairs stay, ties become choices, and each drawing is solved by `solver`, which begins at the answer
     where it takes a start. The spread

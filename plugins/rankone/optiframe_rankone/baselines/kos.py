@@ -31,7 +31,7 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
         x[t -> j] <- sum over the other workers i of t:  A_ti y[i -> t]
         y[j -> t] <- sum over the other tasks u of j:    A_uj x[u -> j]
 
-    The first y are drawn from N(1, 1): workers are right on the whole. The answer is the sign of
+    The first y are drawn from N(1, 1): most workers are right more often than not. The answer is the sign of
     sum_j A_tj y[j -> t]. Messages are scaled to mean square 1 in each round, which changes no
     sign. Rounds go on until the margins stay; the paper's fixed number of rounds is the
     iteration budget. One round is four passes over the labels for each binary problem; memory

@@ -87,7 +87,7 @@ class RankOneFit(Problem[Array]):
     def initial(self) -> Array:
         """Where solvers begin: `start`, or one half everywhere, within the bounds.
 
-        All equal and positive, since skills are expected to be positive on the whole, and
+        All equal and positive, since most skills are expected to be positive, and
         not 0, where the gradient vanishes: half-way between guessing and knowing. In a
         connected component whose known entries sum to less than 0 that expectation is
         refuted and equal entries would only run into the saddle at 0; there the start is

@@ -2,7 +2,7 @@
 
 Two workers who are always right agree always, too. So agreement is compared with what the workers'
 confusion rows explain, which are learnt from the labels of everybody outside the group: copies of a source
-that is often wrong stand out, good workers do not. Where nobody else labelled the tasks, nothing is said.
+that is often wrong stand out, good workers do not. Where nobody else labelled the tasks, nothing is reported.
 """
 
 from __future__ import annotations

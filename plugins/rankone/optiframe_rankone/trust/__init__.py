@@ -1,1 +1,1 @@
-"""What is said of an answer: findings, standard errors, and bounds from the worker graph."""
+"""What accompanies an answer: findings, standard errors, and bounds from the worker graph."""

@@ -110,13 +110,13 @@ def worker_groups(problem: Source, solution: Given = None, risk: float = RISK) -
 def findings(model: SkillModel, solution: Aggregation) -> Iterator[Finding]:
     """How well the groups are tied together, and what Theorem 12 promises there.
 
-    The bounds are told where they beat knowing the range of the sizes alone; the table `groups` of
+    The bounds are reported where they beat knowing the range of the sizes alone; the table `groups` of
     the answer has all of them.
     """
     assert solution.skills is not None
     ids, table = model.crowd.labels.worker_ids, worker_groups(model, solution)
     members = members_of(model.worker_graph.component)
-    told = np.flatnonzero(table["determined"])  # groups without an odd cycle are told by another finding
+    told = np.flatnonzero(table["determined"])  # another finding reports groups without an odd cycle
     if len(told) == 0:
         return
     least, alone = table["smallest_eigenvalue"], len(members) == 1

@@ -16,7 +16,7 @@ from optiframe_rankone.completion.skill_model import SkillModel
 from optiframe_rankone.data import Crowd
 from optiframe_rankone.read.copies import AGREEMENT, Workers, groups_of_copies
 
-_RISK = 0.01  # chance that anybody at all is said to give one label only who labels like the others
+_RISK = 0.01  # chance that anybody at all is reported for giving one label only who labels like the others
 _GLANCE = 2**17  # labels looked at first
 _SCALE = 10
 """Numbers up to this many are a scale of classes, such as grades; more may be measurements."""

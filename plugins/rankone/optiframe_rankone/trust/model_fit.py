@@ -22,7 +22,7 @@ LIMIT = 3.0
 """Standard deviations of the misfit above 0 beyond which the model is refused: a normal variable exceeds
 3 in one of 740 cases. Where the model holds the misfit is mostly below 0, since the skills were fitted:
 in 510 draws from it, of 17 designs, it was at most 0.9."""
-_RISK = 0.05  # chance that any pair at all is said to agree too often where none does
+_RISK = 0.05  # chance that any pair at all is reported for agreeing too often where none does
 _MOST = 300
 """Workers who are looked at: those with the most labels, whose pairs share the most tasks and so tell most.
 All pairs of 1,000 workers would take three times as long as the answer from a million labels."""

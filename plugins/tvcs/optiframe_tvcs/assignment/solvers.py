@@ -24,7 +24,7 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
 
     P projects exactly onto matrices with entries in [0, 1] and a support within the caps
     (`BoxedThreeView`: by `support`, since a choice by squares would keep negative entries); the pairs
-    with x > 0 are the assignment. Answers are drawn anew in every iteration, as in the paper.
+    with x > 0 are the assignment. Answers are drawn again in every iteration, as in the paper.
 
     It begins with the assignment of `tvcs.assignment-by-quality`, which is then its first iterate, with
     the empty one, or with a start that is given; the paper does not say. One iteration costs O(draws *

@@ -37,7 +37,7 @@ class Binding:
         )
 
     def reduced(self, bounds: Bounds) -> Bounds:
-        """The bounds that can bind, their groups numbered anew; elements of the others are in none."""
+        """The bounds that can bind, their groups renumbered; elements of the others are in none."""
         return Bounds(
             _renumbered(bounds.row_labels, self.rows),
             bounds.row_caps[self.rows],

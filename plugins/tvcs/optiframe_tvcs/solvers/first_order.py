@@ -33,7 +33,7 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
     point, since Eq. 7 adds squares of worths to squares of counts. ``form="balanced"``, the default,
     minimises the same function with c in the unit in which the gap changes as fast with x as with y and z,
     with a step for each unknown from a diagonal bound on the Hessian, and with Nesterov's extrapolation,
-    begun anew wherever it climbs. The unit of the point then changes nothing.
+    restarted wherever it climbs. The unit of the point then changes nothing.
 
     Every `check` iterations the shares above one half are the support; where they break a bound
     the smallest of them go. The best support so far is the iterate, judged by the exact projection; the run
@@ -162,7 +162,7 @@ def balanced(program: SupportProgram, worth: Array) -> Iterator[tuple[Array, Arr
         over = np.maximum(down @ x - bounds, 0.0)
         gradient = float(gap @ ahead) * gap + np.concatenate([up @ over, -(down @ short), -short])
         moved = np.clip(ahead - step * gradient, 0.0, highest)
-        if float((ahead - moved) @ ((moved - point) / step)) > 0:  # it climbs: begin anew from here
+        if float((ahead - moved) @ ((moved - point) / step)) > 0:  # it climbs: restart from here
             weight, ahead = 1.0, moved
         else:
             next_weight = (1 + math.sqrt(1 + 4 * weight * weight)) / 2

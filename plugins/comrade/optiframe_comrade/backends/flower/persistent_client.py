@@ -1,6 +1,6 @@
 """A node's own process, which answers all its messages: instead of the code a coordinator sends.
 
-Flower's node starts the app that came with the run, anew for every message: code of the coordinator's
+Flower's node starts the app that came with the run, again for every message: code of the coordinator's
 choice, and seconds to import it. With ``flower-supernode --isolation process`` it waits for somebody
 else to do the work. This is somebody else: it runs the installed package only, whatever the app
 contains, reads its rows once, and keeps what error feedback owes. Run as::
