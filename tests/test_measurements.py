@@ -88,6 +88,65 @@ def test_figures_of_shrunk_benchmarks_are_refused(
     assert not (tmp_path / "page.md").exists()
 
 
+def costs(folder: Path, seconds: str) -> None:
+    """Make the benchmark that reaches its target cost so much."""
+    (folder / "reaches.py").write_text(REACHES.replace("1 s", f"{seconds} s"))
+
+
+def test_a_figure_is_kept_for_three_runs_and_has_their_range(measure: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for seconds in ("9", "1.5", "1.25", "1"):
+        costs(tmp_path, seconds)
+        measure.main(["reaches", "--page", str(page)])
+    assert "| cost | at most 2 s | 1 to 1.5 | 1, 1.25, 1.5 |" in page.read_text()
+    (tmp_path / "reaches.py").write_text(REACHES.replace("cost:", "price:"))  # the old name's runs go
+    measure.main(["reaches", "--page", str(page)])
+    assert "| price | at most 2 s | 1 | 1 |" in page.read_text()
+    assert "| cost |" not in page.read_text()
+
+
+def test_a_page_quotes_the_range_and_says_where_a_goal_was_missed(
+    measure: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    page, other = tmp_path / "docs" / "measurements.md", tmp_path / "docs" / "other.md"
+    other.write_text("It takes 7 to 8<!-- reaches: cost --> s, and 0<!-- misses: cost --> s.")
+    measure.main(["reaches", "misses", "--page", str(page)])
+    told = "It takes {}<!-- reaches: cost --> s, and 3 (goal at most 2 s: missed)<!-- misses: cost --> s."
+    assert other.read_text() == told.format("1 (one run)")
+    costs(tmp_path, "2.5")
+    measure.main(["reaches", "--page", str(page)])
+    assert other.read_text() == told.format("1 to 2.5 (goal at most 2 s: missed in 1 of 2 runs)")
+
+
+def test_a_claim_on_a_figure_that_is_not_there_is_refused(measure: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "other.md").write_text("It takes 1<!-- reaches: effort --> s.")
+    with pytest.raises(LookupError, match="reaches has no figure 'effort'"):
+        measure.main(["reaches", "--page", str(tmp_path / "docs" / "measurements.md")])
+
+
+def test_figures_of_one_name_are_told_apart_by_the_line_above(measure: ModuleType) -> None:
+    output = """-- small
+cost (0.3 before): 1 s, target at most 2 s: reached
+-- large
+cost: 3 s, target at most 2 s: MISSED
+K = 5
+  cells a minute   400.5, target at least 400: reached"""
+    found = {name: each.runs for name, each in measure.printed(output).items()}
+    assert found == {"small: cost": (1.0,), "large: cost": (3.0,), "cells a minute": (400.5,)}
+
+
+def test_the_docs_quote_the_ranges_of_the_shipped_page(measure: ModuleType) -> None:
+    docs = ROOT / "docs"
+    known, claims = measure.figures(docs / "measurements.md"), 0
+    for file in measure.pages(docs):
+        text = file.read_text()
+        claims += len(re.findall(r"<!-- \w+: .+? -->", text))
+        assert measure.quoted(text, known) == text, f"{file}: python examples/bench/measure.py --claims"
+    assert claims > 20
+
+
 def test_the_shipped_page_names_every_benchmark() -> None:
     text = (ROOT / "docs" / "measurements.md").read_text()
     scripts = {path.stem for path in (ROOT / "examples" / "bench").glob("*.py")} - {"measure"}

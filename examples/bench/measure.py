@@ -3,8 +3,11 @@
 Run: python examples/bench/measure.py                         # all of them, hours
      python examples/bench/measure.py rankone_speed startup   # some; the others' figures stay as they are
 
+     python examples/bench/measure.py --claims                # none; the docs quote the page's ranges again
+
 A benchmark is a script in this folder. It prints its figures and, for each target, a line that ends in
-`reached` or `MISSED`. A benchmark that fails leaves its old figures on the page.
+`reached` or `MISSED`. A benchmark that fails leaves its old figures on the page. The page keeps each figure
+with a target for the last three runs, and the docs quote the range over them (`ranges_common`).
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
+
+from ranges_common import Figure, joined, pages, printed, quoted, stored, table
 
 BENCH = Path(__file__).resolve().parent
 PAGE = BENCH.parents[1] / "docs" / "measurements.md"
@@ -33,7 +38,8 @@ and writes this page; `make bench BENCH="rankone_speed startup"` runs some and k
 Do not edit this page by hand.
 
 Times belong to one machine, so compare ratios. The load average says how many other processes competed
-for the processor when a benchmark began; 0 is a quiet machine.
+for the processor when a benchmark began; 0 is a quiet machine. The tables have each figure that has a
+target, over the last three runs, some of them by earlier code; the other pages quote these ranges.
 """
 _SECTION = re.compile(r"^## (\w+)$", re.MULTILINE)
 
@@ -43,18 +49,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="scripts without .py; all if none is given")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
+    parser.add_argument("--claims", action="store_true", help="run nothing; quote the ranges again")
     chosen = parser.parse_args(arguments)
+    if chosen.claims:
+        quote(chosen.page)
+        return 0
     if unknown := [name for name in chosen.names if name not in known]:
         parser.error(f"no benchmark is called {', '.join(unknown)}; known are {', '.join(known)}")
     if os.environ.get("OPTIFRAME_QUICK"):
         parser.error("OPTIFRAME_QUICK shrinks the benchmarks, and their figures mean nothing; unset it")
     bad = []
     for name in chosen.names or known:
-        section, good = measured(name)
+        section, good = measured(name, figures(chosen.page).get(name, {}))
         if section:  # written at once, so that an interrupted run keeps what it measured
             update(chosen.page, {name: section})
         if not good:
             bad.append(name)
+    quote(chosen.page)
     if bad:
         print(f"failed or missed a target: {', '.join(bad)}")
     return int(bool(bad))
@@ -69,8 +80,11 @@ def benchmarks() -> dict[str, str]:
     }
 
 
-def measured(name: str) -> tuple[str | None, bool]:
-    """The section of one benchmark, None if it failed; and whether it ran and reached all targets."""
+def measured(name: str, before: Mapping[str, Figure]) -> tuple[str | None, bool]:
+    """The section of one benchmark, None if it failed; and whether it ran and reached all targets.
+
+    `before` are the figures of its runs before.
+    """
     print(f"== {name}", flush=True)
     began, load, lines = perf_counter(), _load(), []
     with subprocess.Popen(
@@ -88,7 +102,9 @@ def measured(name: str) -> tuple[str | None, bool]:
         )
         return None, False
     facts = [date.today().isoformat(), verdict(output), f"{perf_counter() - began:.0f} s", *machine(), load]
-    return f"## {name}\n\n{benchmarks()[name]}\n\n{'; '.join(facts)}.\n\n```text\n{output}\n```\n", not missed
+    runs = table(joined(printed(output), before))
+    told = f"## {name}\n\n{benchmarks()[name]}\n\n{'; '.join(facts)}.\n\n```text\n{output}\n```\n{runs}"
+    return told, not missed
 
 
 def verdict(output: str) -> str:
@@ -125,6 +141,21 @@ def update(page: Path, fresh: dict[str, str]) -> None:
         listed = "\n".join(f"- `{name}`: {known[name]}" for name in missing)
         parts.append(f"Not measured yet:\n\n{listed}\n")
     page.write_text("\n".join([*parts, *(sections[name] for name in sorted(sections))]), encoding="utf-8")
+
+
+def figures(page: Path) -> dict[str, dict[str, Figure]]:
+    """By benchmark, the figures on the page that have a target, over the last runs."""
+    return {name: stored(text) for name, text in _sections(page).items()}
+
+
+def quote(page: Path) -> None:
+    """Write the ranges that the pages beside this one quote again."""
+    known = figures(page)
+    for file in pages(page.parent):
+        old = file.read_text(encoding="utf-8")
+        if (new := quoted(old, known)) != old:
+            file.write_text(new, encoding="utf-8")
+            print(f"quoted again in {file}")
 
 
 def _sections(page: Path) -> dict[str, str]:
