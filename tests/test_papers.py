@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
+import matplotlib
 import numpy as np
 import pytest
 from optiframe_comrade.parts.filters import Norm
@@ -84,6 +86,30 @@ def drawn(pages: Path, item: str) -> None:
     assert (f"({figure.name})" in page.read_text()) == figure.exists()
     if figure.exists():
         assert 5_000 < figure.stat().st_size < 400_000, item
+
+
+@pytest.mark.usefixtures("claims")
+def test_a_figure_is_saved_in_fewer_bytes_with_all_it_shows(tmp_path: Path) -> None:
+    figures = importlib.import_module("harness.figures")
+    figure, axes = figures.panels(2)
+    places = np.random.default_rng(0).random((200, 2))
+    axes[0].scatter(*places.T, marker="X", color="tab:red")
+    axes[1].imshow(places @ places.T, cmap="gray")
+    axes[1].set_title("an image")
+    sizes = []
+    for name in ("one", "other"):
+        figures.save(figure, tmp_path / f"{name}.svg")
+        sizes.append((tmp_path / f"{name}.svg").stat().st_size)
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(tmp_path / "plain.svg", bbox_inches="tight", dpi=110)
+    plain, ours = ((tmp_path / f"{name}.svg").read_text() for name in ("plain", "one"))
+    assert sizes[0] == sizes[1] < 0.7 * len(plain)
+    assert ours.count("<use") == plain.count("<use") > 200
+    assert "an image" in ours
+    drawn = [
+        ElementTree.fromstring(each).find(".//{http://www.w3.org/2000/svg}image") for each in (plain, ours)
+    ]
+    assert all(each is not None and each.get("{http://www.w3.org/1999/xlink}href") for each in drawn)
 
 
 def uncontrolled(lines: list[dict[str, str]]) -> list[str]:
