@@ -80,6 +80,7 @@ OTHERS = {
     "labels_shipped_sets.py",
     "manifold_kernels.py",
     "measure.py",
+    "ranges_common.py",
     "rankone_common.py",
     "tvcs_common.py",
 }
