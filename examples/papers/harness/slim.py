@@ -10,7 +10,8 @@ from itertools import groupby
 from PIL import Image
 
 _DECIMALS = 2  # of a point, 1/72 inch
-_COLOURS = 32
+_COLOURS = 128  # fewer leave bands in an image
+_TRANSPARENT = 32  # enough for curves
 _PLACES = re.compile(r'(?<= )(d|x|y)="([^"]*)"')
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _IMAGE = re.compile(r"(?<=data:image/png;base64,)[A-Za-z0-9+/=\s]+")
@@ -45,7 +46,7 @@ def _with_palette(encoded: str) -> str:
     made = (
         image.convert("RGB").quantize(_COLOURS)
         if opaque
-        else image.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE)
+        else image.quantize(_TRANSPARENT, method=Image.Quantize.FASTOCTREE)
     )
     new = io.BytesIO()
     made.save(new, "PNG", optimize=True)

@@ -2,15 +2,16 @@
 
 The text claims that PRTRS "significantly outperforms" BFGDB and SPG in error; it prints no numbers.
 
-Where we depart: 10 realizations, not 100 (`seeds = 100` in the file runs them all, in about an hour and a
-half of one core); d = 2, 5, 10, 15, since the text does not give the axis. The first three realizations
-left d = 10 and 15 open, so there are ten; the intervals do not know of that. Random starts, as in the
-paper. PRTRS ends at a gradient norm of 1e-3, SPG at a certified relative gap of 1e-3; neither error
-changes in its third digit when they go on. BFGDB's rounds end at a relative change of 1e-4: the paper
-refers to another paper for it, the solver's default of 5e-6 costs about ten times as much, and its error
-grows in these late steps (see the page of the method). SPG's radius is the paper's alpha sqrt(r m n) with
-the true alpha, its answer as it is; the page of the method shows how much of its error is the radius and
-the missing cut to the rank. Every estimate is scaled to max |X| = 1, as Eq. 27 asks.
+Where we depart: 10 realizations, not 100 (`seeds = 100` in the file takes about an hour of processor time); d
+= 2, 5, 10, 15, since the text does not give the axis. The first three realizations left d = 10 and 15 open,
+so there are ten; the intervals do not know of that. Random starts, as in the paper. PRTRS ends at a gradient
+norm of 1e-3, SPG at a certified relative gap of 1e-3; neither error changes in its third digit when they go
+on. Where BFGDB's rounds end the paper leaves to another paper. Here they end at a relative change of 1e-3 and
+of 1e-4, and what is said of BFGDB has a verdict where both agree (1e-3 was added when the verdicts with 1e-4
+were known). The solver's default of 5e-6 costs about ten times as much, and the error grows in these late
+steps (see the page of the method). SPG's radius is the paper's alpha sqrt(r m n) with the true alpha, its
+answer as it is; the page of the method shows how much of its error is the radius and the missing cut to the
+rank. Every estimate is scaled to max |X| = 1, as Eq. 27 asks.
 
 The negative control is PRTRS's error at its random start.
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from harness.claims import Line, against, order
+from harness.claims import Line, against, order, throughout
 from harness.figures import curves, legend_below, panels
 from harness.runs import Runs
 from manifold.progress import column
@@ -39,6 +40,7 @@ QUICK = (
     "solver.1.change=1e-3",
 )
 _AT = "dataset.density"
+_ROUNDS = {"1e-3": "BFGDB, rounds to 1e-3", "1e-4": "BFGDB"}
 _WHY = (
     "with so many comparisons the penalty hardly matters: at d = 15 the error without one is the same (page "
     "of the method), and the rankings of both agree (figure)"
@@ -48,25 +50,28 @@ _WHY = (
 def judge(runs: Runs) -> list[Line]:
     lines = []
     for density in sorted(runs.distinct(_AT)):
-        ours, *rivals = (
-            (name, runs.values("relative_error", solver=name, dataset__density=density))
-            for name in ("PRTRS", "BFGDB", "SPG")
-        )
-        for name, theirs in rivals:
-            why = _WHY if name == "BFGDB" and density >= 10 else ""
-            line, control = (
-                order(
-                    f"d = {density:g}: error of PRTRS below {name}'s",
-                    "PRTRS significantly outperforms",
-                    each,
-                    theirs,
-                    told=f"mean {each.mean():.3g}, {name} {theirs.mean():.3g}",
-                    why=why,
-                )
-                for each in (ours[1], _at_start(runs, density))
-            )
-            lines.append(against(line, "PRTRS at its random start", control))
+        readings = {close: _line(runs, density, "BFGDB", solver) for close, solver in _ROUNDS.items()}
+        lines.append(throughout(readings, "the change at which BFGDB's rounds end"))
+        lines.append(_line(runs, density, "SPG", "SPG"))
     return lines
+
+
+def _line(runs: Runs, density: float, name: str, solver: str) -> Line:
+    ours, theirs = (
+        runs.values("relative_error", solver=each, dataset__density=density) for each in ("PRTRS", solver)
+    )
+    line, control = (
+        order(
+            f"d = {density:g}: error of PRTRS below {name}'s",
+            "PRTRS significantly outperforms",
+            each,
+            theirs,
+            told=f"mean {each.mean():.3g}, {name} {theirs.mean():.3g}",
+            why=_WHY if name == "BFGDB" and density >= 10 else "",
+        )
+        for each in (ours, _at_start(runs, density))
+    )
+    return against(line, "PRTRS at its random start", control)
 
 
 def _at_start(runs: Runs, density: float) -> Any:
