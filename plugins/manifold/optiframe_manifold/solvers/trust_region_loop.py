@@ -77,7 +77,6 @@ def trust_region(
     kappa: float = 0.1,
     theta: float = 0.5,
     enough: float = 0.0,
-    products: int | None = None,
     time_left: Callable[[], float] = lambda: math.inf,
 ) -> Generator[Step, None, str]:
     """Minimize a function on a manifold (Absil, Baker and Gallivan 2007).
@@ -98,8 +97,6 @@ def trust_region(
         loops go on to digits that the next one finds again; 1/2 has taken up to a third fewer products.
     enough
         A gradient norm that ends the caller's search: no inner loop goes far below it.
-    products
-        Hessian products in one outer step at most; by default the dimension.
     time_left
         Seconds left; looked at before every Hessian product.
 
@@ -117,7 +114,6 @@ def trust_region(
     -----
     A step that overflows is refused; NumPy's warnings of it are the caller's to silence.
     """
-    limit = manifold.dim if products is None else products
     point, ambient = start, objective.gradient(start)  # first: some objectives then know the value
     value = objective.value(point)
     gradient = manifold.euclidean_to_riemannian_gradient(point, ambient)
@@ -144,7 +140,7 @@ def trust_region(
             radius=radius,
             target=target,
             precondition=precondition,
-            limit=limit,
+            limit=manifold.dim,
             time_left=time_left,
         )
         proposal = manifold.retraction(point, model.step)
