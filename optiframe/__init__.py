@@ -68,42 +68,7 @@ if TYPE_CHECKING:
     from optiframe.tables.read import Table as Table
     from optiframe.tables.read import read_table as read_table
 
-_HOME = {
-    "solving.construct": ("constraint_set", "dataset", "objective", "problem", "solver"),
-    "solving.callbacks": ("iterates_from_callback",),
-    "solving.chain": ("why_unsuited",),
-    "comparison.comparison": ("Comparison", "compare"),
-    "problems.collection": ("Collection",),
-    "problems.sets.constraint_set": ("ConstraintSet", "CvxpyProgram", "LinearForm", "ScipyConstraints"),
-    "problems.datasets": ("DataFile", "DataSet"),
-    "errors": (
-        "BrokenPlugin",
-        "InvalidInput",
-        "MissingPackage",
-        "OptiframeError",
-        "UnknownName",
-        "Unsuited",
-    ),
-    "hookspec": ("Description", "hookimpl"),
-    "solving.solve": ("NotConverged", "solve"),
-    "problems.objectives.from_function": ("from_function",),
-    "problems.objectives.objective": ("FiniteSum", "Objective", "Quadratic"),
-    "registry.by_name": ("ByName", "Part", "part"),
-    "findings": ("Finding",),
-    "problems.minimize": ("Composite", "Minimize"),
-    "problems.problem": ("Formulation", "Problem"),
-    "problems.projection": ("Projection",),
-    "problems.objectives.residuals": ("from_residuals",),
-    "problems.regularizers.regularizer": ("Regularizer",),
-    "records.fields": ("FilePath", "resolve"),
-    "registry.registry": ("register",),
-    "solving.result": ("Result", "Status", "Trace"),
-    "solving.budget": ("Budget",),
-    "solving.solver": ("Iterate", "Iterates", "Run", "Solver"),
-    "tables.field": ("TableOf",),
-    "tables.read": ("Table", "read_table"),
-}
-_get, __dir__, __all__ = exports(__name__, _HOME)  # a list, made there
+_get, __dir__, __all__ = exports(__name__)  # a list, made there
 
 
 def __getattr__(name: str) -> Any:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+_NAMED = re.compile(r"^    from (\S+) import (\w+) as \2$", re.MULTILINE)
+
 
 def exports(
-    package: str, homes: Mapping[str, Sequence[str]], former: Mapping[str, str] | None = None
+    package: str, former: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names live in its modules.
+
+    The names are those that the package imports for type checkers, which follow no ``__getattr__``: lines
+    ``from module import name as name`` below ``if TYPE_CHECKING:`` in its own source.
 
     Parameters
     ----------
     package
         The package's own ``__name__``.
-    homes
-        Module of the package -> the names that are imported from there.
     former
         Names the package no longer has -> what to use instead, in words, for the error.
     """
-    module_of = {name: module for module, names in homes.items() for name in names}
+    with open(str(sys.modules[package].__file__), encoding="utf-8") as source:
+        module_of = {name: module for module, name in _NAMED.findall(source.read())}
     names = sorted(module_of)
 
     def get(name: str) -> Any:
@@ -31,7 +36,7 @@ def exports(
             raise ImportError(f"{package} has no {name} any more; instead: {former[name]}", name=package)
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{module_of[name]}"), name)
+        value = getattr(import_module(module_of[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 

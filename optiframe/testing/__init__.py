@@ -28,15 +28,4 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__, __all__ = exports(  # a list, made there
     __name__,
-    {
-        "cases": ("Case", "NotApplicable", "known_optimum", "small_problems"),
-        "certificate": ("Certificate", "certify", "check_against_cvxpy"),
-        "derivatives": ("check_derivatives",),
-        "isolation.parent": ("check_isolated",),
-        "kernels.changes": ("check_changes_meanwhile",),
-        "kernels.references": ("check_interruptible", "check_kernel", "check_refusals"),
-        "parts.checks": ("check_part",),
-        "solvers.checks": ("CHECKS", "Outcome", "run_checks"),
-        "solvers.contract": ("SolverContract",),
-    },
 )

@@ -36,19 +36,6 @@ if TYPE_CHECKING:
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
-    {
-        "parts.filters": ("FromCallable",),
-        "backends.backend": ("Backend",),
-        "backends.dask_rows": ("DaskRows",),
-        "protocol.ledger": ("Ledger",),
-        "messages": ("Broadcast", "Fault", "Reply"),
-        "parts.kinds": ("Attack", "Compressor", "Filter", "Selecting", "Situation"),
-        "local.per_sample": ("mean_of",),
-        "plots.runs": ("plot_attacks", "plot_left_out", "plot_progress"),
-        "plots.progress_curves": ("curves", "least_objective"),
-        "trust.theory": ("advice",),
-        "protocol.workers": ("Workers",),
-    },
     former={
         "suspicion": "that of the Ledger: result.detail.suspicion()",
         "Home": "Backend",

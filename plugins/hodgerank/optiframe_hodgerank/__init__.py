@@ -35,22 +35,6 @@ if TYPE_CHECKING:
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
-    {
-        "plots.leaderboard": ("plot_leaderboard", "plot_win_probabilities"),
-        "plots.methods": ("plot_ranks", "plot_roc"),
-        "estimator": ("RobustRanker",),
-        "listwise.estimator": ("ListwiseRanker",),
-        "trust.hodge_parts": ("hodge_split",),
-        "tools.identifiability": ("conditions",),
-        "trust.knockoffs": ("position_bias",),
-        "tools.intervals": ("intervals",),
-        "tools.leaderboard": ("leaderboard",),
-        "tools.win_probabilities": ("win_probabilities",),
-        "tools.next_pairs": ("suggest",),
-        "plots.paths": ("plot_outliers", "plot_path"),
-        "tools.streaming": ("flagged", "merge_stream", "parquet_chunks"),
-        "trust.triplets": ("transitivity", "worker_transitivity"),
-    },
     former={
         "suggest_pairs": "suggest",
         "bootstrap": "intervals with method='bootstrap', or the solver hodge.bootstrap",

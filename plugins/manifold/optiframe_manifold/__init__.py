@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
-    {
-        "objective.btl": ("BtlObjective",),
-        "trust.certificate": ("second_order",),
-        "estimator": ("CollaborativeRanker",),
-        "low_rank": ("LowRank", "Rank"),
-        "tools.next_pairs": ("suggest",),
-        "plots.methods": ("plot_convergence", "plot_error", "plot_time"),
-        "tools.rank_choice": ("choose_rank",),
-        "tools.intervals": ("intervals",),
-        "tools.updating": ("update",),
-    },
     former={
         "prepare": "nothing, kernels are compiled when the package is installed",
         "suggest_pairs": "suggest",

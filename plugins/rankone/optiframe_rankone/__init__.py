@@ -35,22 +35,6 @@ if TYPE_CHECKING:
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
-    {
-        "tools.next_labels": ("suggest",),
-        "tools.bootstrap": ("bootstrap_errors",),
-        "estimator": ("LabelAggregator",),
-        "tools.intervals": ("intervals",),
-        "tools.label_stream": ("LabelStream",),
-        "tools.streaming": ("count_labels", "write_answers"),
-        "completion.label_counts": ("LabelCounts",),
-        "tools.learning_curve": ("accuracy_by_labels",),
-        "plots.worker_graph": ("plot_worker_graph",),
-        "metrics": ("committee_potential", "error_bounds"),
-        "plots.skills": ("plot_accuracy", "plot_skills"),
-        "trust.graph_spectrum": ("finite_task_bound", "skill_bound", "smallest_eigenvalue"),
-        "trust.groups": ("worker_groups",),
-        "trust.intervals": ("shared_tasks", "standard_errors"),
-    },
     former={
         "next_labels": "suggest(problem, solution, n)",
         "skill_intervals": "intervals, which gives a table",

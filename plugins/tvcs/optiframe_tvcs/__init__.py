@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 # Without `__dir__`: the plugin manager looks at every name listed there, which would import them.
 __getattr__, _, __all__ = exports(
     __name__,
-    {
-        "estimator": ("SparseClassifier", "SparseRegressor"),
-        "projection.certificate": ("Certificate", "Prices"),
-        "program.shadow_prices": ("shadow_prices",),
-        "selection.problem": ("ItemSelection",),
-        "sets.groups": ("Groups",),
-        "projection.plan": ("ProjectionPlan",),
-        "projection.selection": ("Selection",),
-        "sets.three_view": ("ThreeView",),
-    },
     former={
         "gains": "shadow_prices",
         "prepare": "nothing, kernels are compiled when the package is installed",
