@@ -21,7 +21,7 @@ def name_of(call: ast.Call) -> str:
 
 
 def matters(node: ast.AST) -> bool:
-    """Whether a finding may be made here, or an identifier written."""
+    """Whether a finding may be made here, an identifier written, or a number formatted."""
     match node:
         case ast.Call():
             return name_of(node) in ("Finding", "warn") or any(k.arg == "identifier" for k in node.keywords)
@@ -29,6 +29,8 @@ def matters(node: ast.AST) -> bool:
             return {"level", "text"} <= {key.value for key in node.keys if isinstance(key, ast.Constant)}
         case ast.Assign():
             return "identifier" in ast.unparse(node.targets[0])
+        case ast.FormattedValue():
+            return node.format_spec is not None
     return False
 
 
@@ -134,7 +136,7 @@ def test_plugins_leave_digits_and_percent_to_the_core() -> None:
     for path in SOURCES:
         name = str(path.relative_to(ROOT))
         if name.startswith("plugins") and "/plots/" not in name and not name.endswith("selection/words.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
                     spec = "".join(constants(node.format_spec))
                     own += [f"{name}: {spec}"] * bool(re.search(r"\.\d*[gef%]$", spec))
