@@ -464,6 +464,7 @@ def test_a_cell_is_claimed_once(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_claim_whose_file_cannot_be_removed_ends_all_the_same(open_folder):
     open_folder.chmod(0o777)
     said = as_nobody(

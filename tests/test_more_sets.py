@@ -225,6 +225,7 @@ def test_a_projection_that_did_not_reach_its_accuracy_warns() -> None:
     ],
     ids=["two", "an affine one", "three, any two of which meet"],
 )
+@pytest.mark.slow
 def test_sets_without_a_common_point_are_refused_and_never_converged(sets) -> None:
     problem = Minimize(SquaredDistance(to=[2.0, 0.0, 1.0]), over=sets)
     with pytest.raises(InvalidInput, match="no point lies in all of 'l2-ball' and"):

@@ -46,6 +46,7 @@ def same(one: Comparisons, other: Comparisons) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(0, 12), st.booleans(), st.booleans())
+@pytest.mark.slow
 def test_tables_joined_are_the_table_of_all_rows(
     seed: int, rows: int, first: int, text: bool, merged: bool
 ) -> None:

@@ -54,6 +54,7 @@ def test_scores_and_cycles_split_a_margin_into_orthogonal_parts(graph: Compariso
     assert np.allclose(graph.centred(scores + graph.components), scores, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_method_follows_the_size_and_the_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = np.arange(30)
     graph = ComparisonGraph(31, chain, chain + 1, np.ones(30))

@@ -107,6 +107,7 @@ def test_the_steps_end_at_the_maximum_of_the_written_out_likelihood(evidence: fl
     assert point.workers.shares == pytest.approx(counts / counts.sum(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_scores_are_on_the_scale_of_the_truth_in_crowds_of_uneven_workers() -> None:
     slopes, inside = [], []
     for seed in range(8):
@@ -230,6 +231,7 @@ def tastes(seed: int, workers: int = 60) -> dict[str, Any]:
     return {"worker": worker, "left": left, "right": right, "label": np.where(won, left, right)}
 
 
+@pytest.mark.slow
 def test_votes_that_hang_together_count_for_less_and_predict_other_people_better() -> None:
     losses = np.zeros(2)
     for seed in range(4):
@@ -256,6 +258,7 @@ def test_votes_as_the_model_has_them_all_count() -> None:
         assert not any(each.identifier == "ranking.dependent-votes" for each in result.findings)
 
 
+@pytest.mark.slow
 def test_what_a_vote_tells_of_its_worker_does_not_depend_on_writing_rows_twice_or_in_another_order() -> None:
     table = tastes(0)
     order = np.random.default_rng(1).permutation(2400)

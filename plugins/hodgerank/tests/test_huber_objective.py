@@ -46,6 +46,7 @@ def test_its_derivatives_are_right() -> None:
     check_derivatives(drawn(0).formulation.problem.function, np.array([0.313, -0.227, 0.139, 0.571, -0.443]))
 
 
+@pytest.mark.slow
 def test_plain_solvers_and_cvxpy_give_the_same_ranking() -> None:
     problem = drawn(1)
     by_cvxpy = solve(problem, "cvxpy").solution

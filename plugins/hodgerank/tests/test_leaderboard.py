@@ -82,6 +82,7 @@ def _errors(covariance: Any) -> Any:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 9), st.sampled_from([0.2, 1.0]))
+@pytest.mark.slow
 def test_items_share_a_letter_if_and_only_if_they_cannot_be_told_apart(
     seed: int, n: int, size: float
 ) -> None:

@@ -69,7 +69,7 @@ def test_lines_join_the_items_of_each_group_and_no_others() -> None:
     assert drawn == {group for group in groups if len(group) > 1}
 
 
-@pytest.mark.parametrize("items", [5, 20, 60])
+@pytest.mark.parametrize("items", [5, *(pytest.param(items, marks=pytest.mark.slow) for items in (20, 60))])
 def test_names_of_neighbours_do_not_overlap_and_stay_within_the_page(items: int) -> None:
     figure = plot_leaderboard(solved("ranking.crowd-bt", items, 60 * items))
     figure.draw_without_rendering()
@@ -91,6 +91,7 @@ def test_the_best_alone_may_be_drawn_and_an_answer_without_intervals() -> None:
         plot_leaderboard(result, most=0)
 
 
+@pytest.mark.slow
 def test_the_heat_map_has_the_chances_and_dots_where_nobody_compared() -> None:
     result = solved("ranking.crowd-bt", 8, 40)
     figure = plot_win_probabilities(result)

@@ -151,6 +151,7 @@ def test_beyond_the_dense_limit_scores_are_the_same_without_intervals(
     assert large.low is None
 
 
+@pytest.mark.slow
 def test_iteration_ends_where_only_rounding_is_left_of_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(drawn(9, items=60, rankings=300))
     point = OrderingLikelihood(problem.orderings, 0.1).at(np.zeros(60))

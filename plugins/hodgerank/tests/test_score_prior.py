@@ -42,7 +42,14 @@ def test_a_matrix_of_few_wins_does_not_claim_to_know_that_items_are_equal() -> N
 
 
 @pytest.mark.parametrize(
-    ("items", "votes", "spread"), [(3, 17, 0.3), (3, 17, 1.0), (6, 40, 1.0), (10, 60, 2.0)]
+    ("items", "votes", "spread"),
+    [
+        (3, 17, 0.3),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [(3, 17, 1.0), (6, 40, 1.0), (10, 60, 2.0)]
+        ),
+    ],
 )
 def test_intervals_of_few_votes_hold_the_truth(items: int, votes: int, spread: float) -> None:
     rng, inside = np.random.default_rng(7), []
