@@ -111,7 +111,7 @@ def situation() -> Any:
 
 
 @pytest.mark.parametrize("attack", [each for each, *_ in KINDS], ids=lambda a: a.name)
-@pytest.mark.parametrize("compressor", ["none", "qsgd"])
+@pytest.mark.parametrize("compressor", [pytest.param("none", marks=pytest.mark.slow), "qsgd"])
 @pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_a_run_with_faults_within_the_budget_ends_near_the_clean_one(attack: Attack, compressor: str) -> None:
     def run(**chosen: Any) -> Any:

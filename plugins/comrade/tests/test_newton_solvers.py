@@ -58,6 +58,7 @@ class TestRobustGiant(TestComrade):
     budget = Budget(iterations=10)  # whom it leaves out changes back and forth: no tolerance is met
 
 
+@pytest.mark.slow
 class TestPolished(TestGiant):
     solver = Polished(workers=6)
 
@@ -79,6 +80,7 @@ def run(name: str, on: Any, iterations: int = 25, seed: int = 0, **parameters: A
     return optiframe.solve(on, name, budget=budget, seed=seed, **parameters)
 
 
+@pytest.mark.slow
 def test_exact_newton_agrees_with_cvxpy() -> None:
     result = optiframe.solve(problem(60, 3), "newton.exact", budget={"tolerance": 1e-9})
     assert certify(result).ok
@@ -140,6 +142,7 @@ def test_polishing_goes_below_the_floor() -> None:
     assert gap(fine) < 1e-8
 
 
+@pytest.mark.slow
 def test_polishing_trusts_whoever_gave_no_reason_not_to() -> None:
     on = problem(20 * 10 * 20, 10)
     promised = run(

@@ -36,6 +36,7 @@ def words(figure: Any) -> list[str]:
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
+@pytest.mark.slow
 def test_progress_is_drawn_against_rounds_bytes_and_seconds() -> None:
     runs = {"plain": run(), "coded": run(compressor="qsgd")}
     figure = plot_progress(runs)
