@@ -17,8 +17,8 @@ QUICK = (
     "repeat=1",
     *(
         f"problem.{place}.dataset.{key}={value}"
-        for place in (0, 1)
-        for key, value in (("items", 100), ("comparisons", 20000))
+        for place, items in enumerate((100, 200))
+        for key, value in (("items", items), ("comparisons", 20000))
     ),
 )
 

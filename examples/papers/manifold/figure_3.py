@@ -37,7 +37,6 @@ QUICK = (
     "problem.0.dataset.items=40",
     "problem.0.dataset.rank=3",
     "problem.0.dataset.density={sweep=[5.0]}",
-    "solver.1.change=1e-3",
 )
 _AT = "dataset.density"
 _ROUNDS = {"1e-3": "BFGDB, rounds to 1e-3", "1e-4": "BFGDB"}
