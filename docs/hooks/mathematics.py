@@ -42,6 +42,7 @@ def drawn(content: str, source: str) -> str:
         unknown = re.search(r"\\[A-Za-z]+|<mi>&</mi>", result)
         if unknown:
             raise PluginError(f"{source}: the formula {formula!r} has {unknown[0]}, which is not converted")
+        result = result.replace("<mo>&#x02016;</mo>", '<mo stretchy="false">&#x02016;</mo>')  # of a norm
         return result if match[1] == "span" else f'<div class="formula">{result}</div>'
 
     return _FORMULA.sub(mathml, content)
