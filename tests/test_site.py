@@ -170,6 +170,12 @@ def test_formulas_become_mathml(pages: dict[Path, Page]) -> None:
     assert not [path for path, page in pages.items() if 'class="arithmatex"' in page.text]
 
 
+def test_bars_of_a_norm_are_as_tall_as_what_they_hold() -> None:
+    drawn = _script("hooks/mathematics.py").drawn
+    page = drawn(r'<p><span class="arithmatex">\(\frac{1}{2} \lVert w \rVert\)</span></p>', "here.md")
+    assert page.count('<mo stretchy="false">&#x02016;</mo>') == 2
+
+
 @pytest.mark.parametrize("formula", [r"\frac{1", r"\unheard{x}", r"\begin{aligned} x & y \end{aligned}"])
 def test_a_formula_that_cannot_be_converted_ends_the_build(formula: str) -> None:
     drawn = _script("hooks/mathematics.py").drawn
