@@ -26,6 +26,7 @@ from optiframe.solving.clock import Clock
 from optiframe.solving.counting import Evaluations, Spent, observed
 from optiframe.solving.derivative_check import gradient_finding
 from optiframe.solving.evaluation import Evaluation
+from optiframe.solving.minimum_check import not_a_minimum
 from optiframe.solving.progress import Silent, Watch
 from optiframe.solving.recorder import Recorder
 from optiframe.solving.result import FEASIBLE, Result, Status, Trace
@@ -179,6 +180,14 @@ class Runner:
         if not self.report or self.seen is not None or not self.solver.uses:
             return
         finding = gradient_finding(self.chain.last, self.run.start, self.seed)
+        if finding is not None:
+            self.run.findings.append(finding)
+
+    def _look_around(self, answer: Any, status: Status) -> None:
+        """Warn of a converged answer that is no minimum; not where each call of the objective counts."""
+        if not self.report or self.seen is not None or status is not Status.CONVERGED:
+            return
+        finding = not_a_minimum(self.chain.last, answer, self.run.iterations, self.seed)
         if finding is not None:
             self.run.findings.append(finding)
 
@@ -338,6 +347,7 @@ class Runner:
                 ),
             )
         self.kept = evaluated
+        self._look_around(evaluated.given, status)
         if note and self.report:
             self.run.findings += self.solver.remarks(self.problem, evaluated, self.recorder.last)
         return self._result(evaluated, detail, status, message + note, elapsed)
