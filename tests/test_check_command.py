@@ -20,7 +20,7 @@ from optiframe.registry import registry
 from optiframe.testing.broken import dangerous
 from optiframe.testing.broken import solvers as broken_solvers
 from optiframe.testing.isolation.child import Wrong, prepare
-from optiframe.testing.isolation.parent import LOADS, check_isolated
+from optiframe.testing.isolation.parent import LOADS, PACE, check_isolated
 from optiframe.testing.solvers.checks import CHECKS, check_time_budget_is_honoured
 
 from .command_line import Run, run_in
@@ -142,6 +142,35 @@ def test_a_solver_that_hangs_or_crashes_fails_there_and_the_others_go_on(kind, e
     assert list(found) == expected
     for failure in found.values():
         assert [text for text in words if text not in failure] == []
+
+
+# Too slow to be checked in the time given: the checks end before the first that would run it.
+STEPS = "while True:\n            time.sleep({})\n            yield Iterate(problem.initial())"
+SLOW = [
+    (3.0, 5.0, "takes 3.0", "has 5 s: set --seconds "),
+    (600.0, 2.0, "takes more than 2 s, or never ends; raise --seconds", "mine.py line"),
+]
+
+
+@pytest.mark.parametrize(("step", "seconds", "taken", "words"), SLOW, ids=["each", "without-end"])
+def test_a_solver_too_slow_for_the_checks_ends_them_early(step, seconds, taken, words, tmp_path: Path):
+    module = write_solver(tmp_path, STEPS.format(step))
+    outcomes = list(check_isolated("mine.own", modules=[module], seconds=seconds))
+    assert [outcome.name for outcome in outcomes if outcome.failure is None] == [
+        "parameters survive a toml file",
+        "unknown parameters are refused",
+    ]
+    assert outcomes[-1].name == PACE
+    assert taken in str(outcomes[-1].failure)
+    assert words in str(outcomes[-1].failure)
+
+
+def test_a_check_that_runs_out_of_time_is_the_last_where_the_pace_says_why(tmp_path: Path, run: Run):
+    module = write_solver(tmp_path, STEPS.format(0.5))
+    shown = run("--import", module, "check", "mine.own", "--seconds", "3", code=1).stdout
+    assert "FAIL  same seed gives same trace\n        killed after 3 s" in shown
+    assert "A check makes up to 50 of them on each of 6 problems, and has 3 s: set --seconds 1" in shown
+    assert "2 of 4 checks passed, 2 failed, the others were not tried" in shown
 
 
 def test_every_dangerous_solver_is_tried():

@@ -75,7 +75,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     check fails, 1 when one fails, 2 when an input is wrong.
     """
     from optiframe.testing.failures import likeness
-    from optiframe.testing.isolation.parent import LOADS, MEMORY, check_isolated
+    from optiframe.testing.isolation.parent import LOADS, MEMORY, PACE, check_isolated
     from optiframe.testing.parts.checks import every_check
     from optiframe.testing.solvers.checks import words
 
@@ -94,7 +94,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         click.echo(f"{click.style(solver, bold=True)} on {', '.join(titles)}")
 
     count = failed = without = 0
-    loaded = True
+    ended_early = False
     seen: dict[str, str] = {}  # what one fault looks like, and the check that met it first
     outcomes = check_isolated(
         name,
@@ -126,14 +126,14 @@ def command(  # noqa: PLR0917  # click calls it with keywords
             )
         else:
             click.echo(f"  {click.style('pass', fg='green')}  {outcome.name}")
-        loaded = outcome.name != LOADS
+        ended_early = outcome.name in (LOADS, PACE)
     passed = count - failed - without
     counts = [f"{passed} of {count - without} checks passed"]
     if failed:
         counts.append(f"{failed} failed")
     if without:
         counts.append(f"{without} not applicable")
-    if not loaded:
+    if ended_early:
         counts.append("the others were not tried" if passed else "no other was tried")
     click.secho(
         ", ".join(counts),

@@ -32,7 +32,7 @@ AnySolver: TypeAlias = Solver[Any, Any, Any]
 AnyProblem: TypeAlias = Problem[Any]
 
 _SMALL = 10_000  # entries of a matrix whose least squares take no time
-_SHORT = 25  # iterations that show how a solver behaves, where its answer does not matter
+SHORT = 25  # iterations that show how a solver behaves, where its answer does not matter
 
 
 class NotApplicable(Exception):
@@ -97,7 +97,7 @@ class Case:
     def glance(self, *, tolerance: float | None = None, **options: Any) -> Result[Any, Any]:
         """A short run whose length depends on no clock."""
         limit = self.budget.tolerance if tolerance is None else tolerance
-        return self.solve(budget=Budget(iterations=_SHORT, tolerance=limit), **options)
+        return self.solve(budget=Budget(iterations=SHORT, tolerance=limit), **options)
 
 
 def small_problems() -> list[AnyProblem]:

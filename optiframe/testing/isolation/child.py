@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -16,6 +18,9 @@ from optiframe.comparison.processes.memory import refuse_more_than
 from optiframe.comparison.processes.watched import private_channel
 from optiframe.errors import BrokenPlugin, InvalidInput, MissingPackage, OptiframeError, UnknownName
 from optiframe.testing.failures import described_error
+
+RUNLESS = ("check_parameters_survive_a_toml_file", "check_unknown_parameters_are_refused")
+"""Checks of a solver that do not run it."""
 
 
 class Wrong(Exception):
@@ -42,9 +47,33 @@ def main() -> None:
     checks = _asked(task["checks"], cases[0])
     names = [check.__name__ for check in checks]
     say(event="ready", solver=name_of(cases[0]), problems=titles, checks=names)
+    paced = task.get("paced", False) or hasattr(cases[0], "part")
     for check in checks:
+        if not (paced or check.__name__ in RUNLESS):
+            paced = True
+            try_out(cases[0], say)
         failure, not_applicable = outcome_of(check, cases, titles)
         say(event="end", check=check.__name__, failure=failure, not_applicable=not_applicable)
+
+
+def try_out(case: Any, say: Callable[..., None]) -> None:
+    """Two runs of one iteration: imports and compilation make the first slow, the second tells the pace."""
+    from optiframe.solving.budget import Budget
+    from optiframe.testing.cases import SHORT
+
+    one, taken = Budget(iterations=1, tolerance=0.0), 0.0
+    steps = 1 if case.solver.one_shot else SHORT
+    say(event="trial", steps=steps)
+    try:
+        mine = dataclasses.replace(case, problem=pickle.loads(pickle.dumps(case.problem)))
+        mine.solve(budget=one, trace=False)
+        say(event="begun")
+        began = time.monotonic()
+        mine.solve(budget=one, trace=False)
+        taken = time.monotonic() - began
+    except (Exception, SystemExit):  # the checks say what it raises
+        pass
+    say(event="pace", seconds=taken, steps=steps)
 
 
 def prepare(task: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
