@@ -51,20 +51,21 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
         recent = deque([value], maxlen=self.memory)
         step = composed.first_step(x)
         while True:
+            most = max(recent)
             while True:
                 if step < TINY:
                     return no_step(slope)
                 ahead = composed.prox(x - step * slope, step)
                 move = ahead - x
                 square = float(np.vdot(move, move))
-                reached = composed.value(ahead)
-                if reached <= max(recent) - _DECREASE * square / (2 * step) or composed.is_rounding(
-                    max(recent), square / step
+                value = composed.value(ahead)
+                if value <= most - _DECREASE * square / (2 * step) or composed.is_rounding(
+                    most, square / step
                 ):
                     break
                 step *= _SHRINK
-            residual = float(np.max(np.abs(move), initial=0.0)) / step
-            before, (value, slope) = slope, composed.smooth(ahead)
+            residual = float(np.abs(move).max(initial=0.0)) / step
+            before, slope = slope, composed.gradient(ahead)
             bend = float(np.vdot(move, slope - before))
             x = ahead
             recent.append(value)

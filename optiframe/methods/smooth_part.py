@@ -47,7 +47,11 @@ class Composed:
 
     def smooth(self, x: Array) -> tuple[float, Array]:
         """f and its gradient."""
-        return self.value(x), np.asarray(self.function.gradient(x), dtype=np.float64)
+        return self.value(x), self.gradient(x)
+
+    def gradient(self, x: Array) -> Array:
+        """The gradient of f."""
+        return np.asarray(self.function.gradient(x), dtype=np.float64)
 
     def prox(self, v: Array, step: float) -> Array:
         """The proximal step of the rest: for a `Minimize` the projection."""

@@ -197,11 +197,12 @@ class FromFunction(Objective):
         return self.point_shape
 
     def value(self, x: Array) -> float:
-        return self._number(self.function(x))
-
-    def _number(self, value: Any) -> float:
+        value = self.function(x)
         if isinstance(value, float):  # NumPy's, too; asking arrays takes a microsecond
             return float(value)
+        return self._number(value)
+
+    def _number(self, value: Any) -> float:
         number = np.asarray(value)
         if number.shape != () or number.dtype.kind not in "fiu":
             got = f"an array of shape {number.shape}" if number.shape else type(value).__name__
@@ -266,7 +267,8 @@ class FromFunction(Objective):
         return True
 
     def _shaped(self, result: Any, what: str) -> Array:
-        if np.shape(result) != self.shape:
+        shape = result.shape if type(result) is np.ndarray else np.shape(result)
+        if shape != self.point_shape:
             raise InvalidInput(
                 f"the {what} given for {title_of(self.function)} has shape {np.shape(result)}; "
                 f"the point has {self.shape}"

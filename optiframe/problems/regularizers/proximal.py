@@ -62,6 +62,11 @@ class Proximal:
             return None
         return f"there is no exact proximal step of {term.name!r} over the set {self.over.name!r}"
 
+    @cached_property
+    def nothing(self) -> bool:
+        """Whether there are neither constraints nor regularizers."""
+        return isinstance(self.over, WholeSpace) and not self.terms
+
     @property
     def convex(self) -> bool:
         """Whether the set and every regularizer is convex."""
@@ -79,6 +84,8 @@ class Proximal:
         Unsuited
             When there is no exact one.
         """
+        if self.nothing:
+            return v
         if self.lacking is not None:
             raise Unsuited(self.lacking)
         shrink = 1.0 + step * self.quadratic
