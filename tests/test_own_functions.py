@@ -102,6 +102,56 @@ def test_derivatives_in_64_bits_come_from_jax() -> None:
     assert back.gradient(x) == pytest.approx(objective.gradient(x))
 
 
+def by_torch(x: Any) -> Any:
+    import torch
+
+    return wavy(torch, x)
+
+
+def test_derivatives_in_64_bits_come_from_pytorch() -> None:
+    pytest.importorskip("torch", reason="an extra that takes a gigabyte")
+    objective = from_function(by_torch, 3, derivatives="torch")
+    check_derivatives(objective, tolerance=1e-8)
+    assert objective.offers(Objective.hessian_product)
+    x = np.array([0.3, -0.2, 0.5])
+    assert objective.value(x) == pytest.approx(plain(x), abs=1e-15)
+    assert pickle.loads(pickle.dumps(objective)) == objective
+    assert of.solve(Minimize(objective, over="simplex"), progress=False).status == "converged"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: float(np.sum(np.asarray(x) ** 2)),
+        np.sum,
+        lambda x: (x.detach() ** 2).sum(),
+        lambda x: float((x**2).sum()),
+    ],
+    ids=["numpy-copy", "numpy-sum", "cut-off", "number"],
+)
+def test_a_function_that_pytorch_cannot_follow_is_refused_with_its_name(function: Any) -> None:
+    pytest.importorskip("torch", reason="an extra that takes a gigabyte")
+    objective = from_function(function, 3, derivatives="torch")
+    with pytest.raises(of.OptiframeError, match="PyTorch cannot follow the function "):
+        of.solve(Minimize(objective), "scipy.lbfgs", progress=False)
+
+
+def test_what_a_function_for_pytorch_raises_comes_out() -> None:
+    pytest.importorskip("torch", reason="an extra that takes a gigabyte")
+
+    def value(x: Any) -> Any:
+        raise RuntimeError("the simulation broke")
+
+    with pytest.raises(RuntimeError, match="the simulation broke"):
+        of.solve(Minimize(from_function(value, 3, derivatives="torch")), "scipy.lbfgs", progress=False)
+
+
+def test_without_pytorch_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(of.MissingPackage, match=r"run: pip install .*torch"):
+        from_function(by_torch, 3, derivatives="torch").value(np.zeros(3))
+
+
 def test_a_function_that_jax_cannot_follow_is_refused_with_its_name() -> None:
     objective = from_function(lambda x: float(np.sum(np.asarray(x) ** 2)), 3, derivatives="jax")
     with pytest.raises(of.OptiframeError, match="cannot follow the function '<lambda>'"):
@@ -128,5 +178,5 @@ def test_differences_need_nothing_but_values() -> None:
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match="one of autograd, jax, differences"):
+    with pytest.raises(InvalidInput, match="one of autograd, jax, torch, differences"):
         from_function(plain, 3, derivatives="numba")

@@ -55,7 +55,7 @@ class Posed:
         signs: list[int] = []
         outside = 0.0
         unit = np.eye(len(x))
-        for values, lower, upper, jacobian in [(x, self.box.lower, self.box.upper, unit), *self._rows(x)]:
+        for values, lower, upper, jacobian in [(x, self.box.lower, self.box.upper, unit), *self.rows(x)]:
             near = _ACTIVE * np.maximum(1.0, np.abs(values))
             outside = max(outside, float(np.max(np.maximum(values - upper, lower - values), initial=0.0)))
             for i in range(len(values)):
@@ -65,7 +65,8 @@ class Posed:
                     signs.append(int(at[0]) - int(at[1]))
         return rows, signs, outside
 
-    def _rows(self, x: Array) -> list[tuple[Array, Array, Array, Array]]:
+    def rows(self, x: Array) -> list[tuple[Array, Array, Array, Array]]:
+        """Of each further constraint its values, lower and upper bounds and dense Jacobian at `x`."""
         found = []
         for each in self.others:
             if isinstance(each, LinearConstraint):

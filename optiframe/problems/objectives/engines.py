@@ -1,4 +1,4 @@
-"""Functions of one's own whose derivatives come from JAX or from differences, in place of autograd."""
+"""Functions of one's own whose derivatives come from JAX, PyTorch or differences, in place of autograd."""
 
 from __future__ import annotations
 
@@ -50,6 +50,41 @@ class ThroughJax(FromFunction):
             raise self._cannot_follow(first, "JAX", "jax.numpy") from error
 
 
+class ThroughTorch(FromFunction):
+    """A function written with PyTorch, in 64 bits on the CPU, as it is: nothing is compiled."""
+
+    def value(self, x: Array) -> float:
+        torch = require("torch", "torch")
+        with torch.no_grad():
+            try:
+                return self._number(self.function(self._tensor(x)))
+            except TypeError as error:  # NumPy was called with a tensor
+                raise self._cannot_follow(error, "PyTorch", "torch") from error
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        if self.given_hessian_product is not None:
+            return super().hessian_product(x, v)
+        functional = require("torch.autograd.functional", "torch")
+        points = self._tensor(x), self._tensor(v)
+        return self._derived(lambda: functional.vhp(self.function, *points)[1], x)
+
+    def _derived_gradient(self, x: Array) -> Array:
+        torch, point = require("torch", "torch"), self._tensor(x).requires_grad_()
+        return self._derived(lambda: torch.autograd.grad(self.function(point), point)[0], x)
+
+    def _derived(self, derive: Callable[[], Any], x: Array) -> Array:
+        try:
+            return np.array(derive().numpy(), dtype=np.float64)
+        except (TypeError, RuntimeError) as error:
+            self.value(x)  # a function that fails by itself says so in its own words
+            first = str(error).partition("\n")[0]
+            raise self._cannot_follow(first, "PyTorch", "torch") from error
+
+    def _tensor(self, x: Array) -> Any:
+        torch = require("torch", "torch")
+        return torch.tensor(np.asarray(x, dtype=np.float64), dtype=torch.float64)
+
+
 class ByDifferences(FromFunction):
     """A function that gives values only: central differences, two values for each entry of a point.
 
@@ -75,6 +110,7 @@ class ByDifferences(FromFunction):
 ENGINES: dict[str, type[FromFunction]] = {
     "autograd": FromFunction,
     "jax": ThroughJax,
+    "torch": ThroughTorch,
     "differences": ByDifferences,
 }
 

@@ -34,8 +34,8 @@ def from_function(
         otherwise, at a few times the cost of `f`.
     derivatives
         Where others come from: "autograd"; "jax" for a function written with ``jax.numpy``, which is
-        compiled and gets 64 bits; "differences" of the value, two for each entry of a point, for any
-        function (no Hessian products).
+        compiled and gets 64 bits; "torch" for one written with PyTorch; "differences" of the value, two
+        for each entry of a point, for any function (no Hessian products).
 
     Raises
     ------

@@ -42,7 +42,7 @@ class ImportedFunction(Objective):
     given_gradient: str | None = Field(
         default=None, alias="gradient", description="module:name of its gradient; default: derived"
     )
-    derivatives: Literal["autograd", "jax", "differences"] = Field(
+    derivatives: Literal["autograd", "jax", "torch", "differences"] = Field(
         default="autograd", description="where derivatives come from that are not given"
     )
 

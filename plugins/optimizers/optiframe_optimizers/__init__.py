@@ -119,5 +119,6 @@ _SOLVERS = (
         "nevergrad:Nevergrad",
         "nevergrad: some hundred methods by values only, by their names there",
     ),
+    ("ipopt", "ipopt:Ipopt", "Ipopt: an interior point for smooth problems with bounds and constraints"),
     ("optax", "optax:Optax", "optax: first-order methods as they train networks, a fixed learning rate"),
 )

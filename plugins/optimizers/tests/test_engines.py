@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
+from optiframe_optimizers.collections import cutest
 from optiframe_optimizers.solvers import (
     celer,
     cma,
     cobyqa,
     cvxpy,
     engines,
+    ipopt,
     nevergrad,
     nlopt,
     optax,
@@ -77,6 +80,69 @@ class TestOptax(OfAnEngine):
 
     solver = optax.Optax(rate=0.05)
     seconds = 5.0
+
+
+needs_ipopt = pytest.mark.skipif(
+    find_spec("cyipopt") is None, reason="Ipopt is a library of the system, or comes by cyipopt-wheels"
+)
+
+
+@needs_ipopt
+class TestIpopt(OfAnEngine):
+    """An interior point: bounds are active in the limit only."""
+
+    solver = ipopt.Ipopt()
+
+
+@needs_ipopt
+@pytest.mark.parametrize("over", [L2Ball(radius=1.0), "simplex"], ids=["ball", "simplex"])
+def test_ipopt_finds_what_projected_gradients_find(over: Any) -> None:
+    problem = Minimize(bowl(), over=over)
+    result = of.solve(problem, "ipopt", progress=False)
+    exact = of.solve(problem, "gradient.projected", budget={"tolerance": 1e-10}, progress=False)
+    assert result.status is Status.CONVERGED
+    assert result.objective == pytest.approx(exact.objective, abs=1e-6)
+
+
+@needs_ipopt
+def test_ipopt_uses_second_derivatives_where_it_can() -> None:
+    problem = of.problem(dataset={"name": "cutest.problem", "instance": "ROSENBR"})
+    counts = {"hessian": 0}
+
+    class Counted(cutest.CutestObjective):
+        def hessian(self, x: Any) -> Any:
+            counts["hessian"] += 1
+            return super().hessian(x)
+
+    counted = Minimize(Counted(instance="ROSENBR"), start=problem.start)
+    assert of.solve(counted, "ipopt", progress=False).objective == pytest.approx(0.0, abs=1e-12)
+    assert counts["hessian"] > 5
+
+
+@needs_ipopt
+@pytest.mark.parametrize("where", ["value", "gradient", "constraint"])
+def test_what_a_function_raises_comes_out_of_ipopt(where: str) -> None:
+    class Mine(Exception):
+        pass
+
+    def broken(x: Any) -> Any:
+        raise Mine
+
+    value = broken if where == "value" else (lambda x: float(x @ x))
+    gradient = broken if where == "gradient" else (lambda x: 2 * x)
+    over = {"name": "nonlinear", "function": broken, "lower": 0.0, "jacobian": broken}
+    problem = Minimize(
+        of.from_function(value, 2, gradient=gradient), over=over if where == "constraint" else Box(lower=-1.0)
+    )
+    with pytest.raises(Mine):
+        of.solve(problem, "ipopt", progress=False)
+
+
+@needs_ipopt
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_ipopt_without_values_is_never_converged() -> None:
+    function = of.from_function(lambda x: float("nan"), 2, gradient=lambda x: 0 * x)
+    assert of.solve(Minimize(function), "ipopt", progress=False).status is Status.DIVERGED
 
 
 def plain(x: Any) -> float:
@@ -253,7 +319,9 @@ def test_what_an_engine_cannot_take_is_refused_in_words(method: str, problem: An
         of.solve(problem, method)
 
 
-@pytest.mark.parametrize("name", ["nlopt.bobyqa", "cma", "cobyqa", "skglm.composite", "nevergrad", "optax"])
+@pytest.mark.parametrize(
+    "name", ["nlopt.bobyqa", "cma", "cobyqa", "skglm.composite", "nevergrad", "optax", "ipopt"]
+)
 def test_without_its_library_an_engine_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     solver = of.solver(name)
     monkeypatch.setattr(type(solver), "requires", ("a-library-that-is-not-there",))
