@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -16,6 +16,9 @@ from optiframe.problems.objectives.residuals import FromResiduals, from_residual
 from optiframe.problems.sets.constraint_set import ConstraintSet, ScipyConstraints
 from optiframe.records.fields import Accepts, Array, Bound, as_bound
 from optiframe.registry.user_modules import imported_function
+
+if TYPE_CHECKING:
+    from scipy.optimize import NonlinearConstraint
 
 
 def _as_function(value: Any) -> Any:
@@ -68,24 +71,13 @@ class Nonlinear(ConstraintSet):
 
     def violation(self, x: Array) -> float:
         """The largest excess over a bound, relative to the bound where that is above 1 in size."""
-        values = _posed(self, np.shape(x)).residuals(x)
-        if not np.isfinite(values).all():
-            return math.inf
-        below = (self.lower - values) / np.where(
-            np.isfinite(self.lower), np.maximum(1, np.abs(self.lower)), 1
-        )
-        above = (values - self.upper) / np.where(
-            np.isfinite(self.upper), np.maximum(1, np.abs(self.upper)), 1
-        )
-        return max(0.0, float(np.max(np.maximum(below, above), initial=0.0)))
+        return excess(_posed(self, np.shape(x)).residuals(x), self.lower, self.upper)
 
     def inside(self, shape: tuple[int, ...]) -> Array:
         """Zeros, which need not be in the set: nobody knows a point of it."""
         return np.zeros(shape)
 
     def as_scipy(self, shape: tuple[int, ...]) -> ScipyConstraints:
-        from scipy.optimize import NonlinearConstraint
-
         posed = _posed(self, shape)
 
         def values(x: Array) -> Array:
@@ -96,7 +88,35 @@ class Nonlinear(ConstraintSet):
                 return central_differences(values, x)
             return posed.jacobian(x.reshape(shape))
 
-        return ScipyConstraints(others=(NonlinearConstraint(values, self.lower, self.upper, jac=slopes),))
+        return ScipyConstraints(others=scipy_constraints(values, slopes, self.lower, self.upper))
+
+
+def scipy_constraints(
+    values: Callable[[Array], Array], slopes: Callable[[Array], Array], lower: Array, upper: Array
+) -> tuple[NonlinearConstraint, ...]:
+    """SciPy's constraints for values between bounds; equations apart, without which SciPy warns."""
+    from scipy.optimize import NonlinearConstraint
+
+    lower, upper = np.broadcast_arrays(lower, upper)
+    equal = lower == upper
+    if equal.all() or not equal.any():
+        return (NonlinearConstraint(values, lower, upper, jac=slopes),)
+
+    def of(rows: Any) -> NonlinearConstraint:
+        return NonlinearConstraint(
+            lambda x: values(x)[rows], lower[rows], upper[rows], jac=lambda x: slopes(x)[rows]
+        )
+
+    return of(equal), of(~equal)
+
+
+def excess(values: Array, lower: Any, upper: Any) -> float:
+    """The largest excess of values over their bounds, relative to the bound where that is above 1 in size."""
+    if not np.isfinite(values).all():
+        return math.inf
+    below = (lower - values) / np.where(np.isfinite(lower), np.maximum(1, np.abs(lower)), 1)
+    above = (values - upper) / np.where(np.isfinite(upper), np.maximum(1, np.abs(upper)), 1)
+    return max(0.0, float(np.max(np.maximum(below, above), initial=0.0)))
 
 
 @lru_cache(maxsize=8)

