@@ -82,7 +82,8 @@ def _lines(
     step, begin = _away(x), np.asarray(function.gradient(x))
 
     def bend(v: Array) -> Array:
-        return free * (np.asarray(function.gradient(x + step * v)) - begin) / step
+        change: Array = free * (np.asarray(function.gradient(x + step * v)) - begin) / step
+        return change
 
     most = min(_MOST, max(2, iterations // 10), int(free.sum()))
     return [_least_curved(bend, free * rng.standard_normal(x.shape), most)]

@@ -107,13 +107,13 @@ class _FirstOrder:
     def objective(self, x: Array) -> float:
         return float(_finite(self.flat.value(x)))
 
-    def gradient(self, x: Array) -> Array:
+    def gradient(self, x: Array) -> Any:
         return _finite(self.flat.gradient(x))
 
-    def constraints(self, x: Array) -> Array:
+    def constraints(self, x: Array) -> Any:
         return _finite(_joined(row[0] for row in self._rows_at(x)))
 
-    def jacobian(self, x: Array) -> Array:
+    def jacobian(self, x: Array) -> Any:
         return _finite(_joined(row[3].ravel() for row in self._rows_at(x)))
 
     def intermediate(self, *told: Any) -> bool:
@@ -134,7 +134,7 @@ class _SecondOrder(_FirstOrder):
     def hessianstructure(self) -> Any:
         return np.tril_indices(self.flat.size)
 
-    def hessian(self, x: Array, multipliers: Array, factor: float) -> Array:
+    def hessian(self, x: Array, multipliers: Array, factor: float) -> Any:
         return factor * _finite(self.flat.hessian_matrix(x)[np.tril_indices(self.flat.size)])
 
 
