@@ -11,6 +11,7 @@ namespace {
 
 constexpr double per_group[] = {32.0, 140.0}; // elements of a group in the samples
 constexpr double sparse = 0.22;               // of all elements: a larger sample saves nothing
+constexpr i64 with_dummies = 4;               // times the matrix: a larger one takes longer than paths of groups
 
 // A number from 0 to below 1 for each element, the same every time (Steele, Lea, Flood 2014: SplitMix64). Only
 // the time of a projection depends on it.
@@ -89,6 +90,8 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
 bool Layout::is_assignment() const {
     const i64 across = columns() - 1, down = rows() - 1;
     if (elements() == 0 || elements() != down * across || 2 * total < std::min(down, across)) return false;
+    const i64 side = down + across - total; // of the matrix with dummies
+    if (total < std::min(down, across) && side * side > with_dummies * elements()) return false;
     for (i64 i = 0; i < down; ++i)
         if (row_bounds[i] != 1 || first[i] != i * across) return false;
     for (i64 j = 0; j < across; ++j)

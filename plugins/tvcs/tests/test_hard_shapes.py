@@ -132,6 +132,14 @@ def test_a_part_of_an_assignment_needs_no_fallback_and_no_candidates(worths: str
     assert 0 < plan.effort.paths < 60
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
+def test_bounds_of_one_on_a_thin_matrix_need_no_path_for_each_column() -> None:
+    plan = ThreeView.of_matrix((3, 400), 2, per_row=1, per_column=1).plan
+    assert plan.solve(np.random.default_rng(0).random(1200)).certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.paths < 9  # with dummies for what stays without there were 400
+
+
 @given(
     shape=shapes,
     few=st.integers(1, 3),
