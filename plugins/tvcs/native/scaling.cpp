@@ -72,7 +72,8 @@ public:
     }
 
     // Looks for potentials by which no half with room costs less than -width, with the flow as it is (Bellman and
-    // Ford's method, given up after some looks): then the phases down to that width are not needed.
+    // Ford's method, given up after some looks): then no phase of that width is needed (Goldberg 1997: price
+    // refinement). Where worths lie in a thin band, or tie, half of the phases are not.
     bool fits(i64 width) {
         distance.assign(nodes, 0);
         queued.assign(nodes, false);
@@ -260,12 +261,24 @@ private:
 bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 first, i64 last,
                  Effort& effort) {
     Residual residual(links, excess, potential, effort);
-    if (!residual.balanced() || !residual.fits(last))
-        for (i64 width = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max(first > 0 ? first : residual.largest_saving() / factor, last))));;
-             width = std::max(width / factor, last)) {
+    const i64 widest = std::max(first > 0 ? first : residual.largest_saving() / factor, last);
+    bool moved = !residual.balanced(); // since potentials were looked for that fit the last width at once
+    bool done = !moved && residual.fits(last);
+    for (i64 width = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(widest))); !done;
+         width = std::max(width / factor, last)) {
+        done = width == last;
+        const std::vector<i64> before(potential.begin(), potential.end());
+        if (!residual.balanced() || !residual.fits(width)) {
             if (!residual.phase(width)) return false;
-            if (width == last || residual.fits(last)) break;
+            moved = true;
+        } else if (moved && !done) {
+            const std::vector<i64> fitting(potential.begin(), potential.end());
+            std::ranges::copy(before, potential.begin()); // the last ones are nearer to these
+            done = residual.fits(last);
+            if (!done) std::ranges::copy(fitting, potential.begin());
+            moved = false;
         }
+    }
     residual.write();
     return true;
 }
