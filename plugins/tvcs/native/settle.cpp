@@ -14,7 +14,7 @@ namespace optiframe::tvcs {
 namespace {
 
 // Phases go on until so many times the nodes are between their width and the largest cost.
-constexpr i64 closer = 65536;
+constexpr i64 closer = i64{1} << 24;
 
 // Costs have so many bits at most: sums over three times all nodes stay below 2^61.
 int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_width(static_cast<u64>(nodes)))); }
