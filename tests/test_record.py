@@ -297,6 +297,7 @@ def test_an_object_without_content_is_refused() -> None:
         fingerprint(object())
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_the_same_in_another_process() -> None:
     code = (
         "import numpy as np, optiframe as of\n"

@@ -66,6 +66,7 @@ class TestLBFGSWithLittleMemory(OnRealLosses):
     solver = ScipyLBFGS(memory=2)
 
 
+@pytest.mark.slow
 class TestTrustConstr(OnRealLosses):
     solver = "scipy.trust-constr"
 
@@ -74,6 +75,7 @@ class TestCvxpy(OnRealLosses):
     solver = "cvxpy"
 
 
+@pytest.mark.slow
 class TestCvxpyWithAnotherEngine(OnRealLosses):
     solver = Cvxpy(engine="SCS")
     tolerance = 1e-3  # SCS stops at a residual of 1e-4 by default

@@ -100,6 +100,7 @@ def test_the_score_is_the_share_of_winners_predicted() -> None:
     assert np.isnan(model.score(rest.assign(label=None)))
 
 
+@pytest.mark.slow
 def test_the_rank_can_be_chosen_by_cross_validation() -> None:
     model = CollaborativeRanker("auto", solver="trust-region", folds=3).fit(drawn()["comparisons"])
     assert model.n_components_ == model.rank_choice_.rank == 2
@@ -112,6 +113,7 @@ def test_the_rank_can_be_chosen_by_cross_validation() -> None:
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 @pytest.mark.parametrize("method", ["trust-region", "lbfgs", {"name": "bfgd", "alpha": 2.0}])
+@pytest.mark.slow
 def test_solvers_of_both_families_go_by_short_names(method: Any) -> None:
     model = CollaborativeRanker(1, solver=method).fit(VOTES)
     assert model.rank("ann", top=1)["item"].tolist() == ["milk"]

@@ -96,6 +96,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_arrays_that_another_thread_changes_crash_nothing(name: str) -> None:
     check_changes_meanwhile(*cases(300, 400, 100_000, 1)[name])
 
@@ -166,5 +167,6 @@ passes.{call}
     ],
 )
 @pytest.mark.skipif(passes.pull is reference.pull, reason="the extension was not built")
+@pytest.mark.slow
 def test_ctrl_c_ends_a_long_pass(call: str) -> None:
     check_interruptible(LONG.format(call=call))

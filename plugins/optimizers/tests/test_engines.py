@@ -65,16 +65,20 @@ class OfAnEngine(SolverContract):
 
 for _cls in LOCAL:
     _name = f"Test{_cls.__module__.rpartition('.')[2].title()}{_cls.__name__}"
-    globals()[_name] = type(_name, (OfAnEngine,), {"solver": _cls(), "__doc__": _cls.__doc__})
+    _contract = type(_name, (OfAnEngine,), {"solver": _cls(), "__doc__": _cls.__doc__})
+    globals()[_name] = pytest.mark.slow(_contract) if _cls in (cma.CmaEs, cobyqa.Cobyqa) else _contract
 
 
+@pytest.mark.slow
 class TestNevergrad(OfAnEngine):
     """It takes a second to be imported."""
 
     solver = nevergrad.Nevergrad()
     seconds = 5.0
+    budget = Budget(iterations=500)
 
 
+@pytest.mark.slow
 class TestOptax(OfAnEngine):
     """JAX compiles its steps."""
 

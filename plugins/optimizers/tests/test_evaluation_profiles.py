@@ -97,6 +97,7 @@ def test_the_merit_is_optiprofilers() -> None:
                 assert ours(value, violation) == _default_merit(value, violation, first)
 
 
+@pytest.mark.slow
 def test_a_comparison_keeps_histories_and_draws_them(tmp_path: Path) -> None:
     problems = [{"dataset": {"name": "cutest.problem", "instance": name}} for name in ("ROSENBR", "HS21")]
     optiframe.compare(

@@ -128,6 +128,7 @@ def test_ortools_names_what_cannot_be_loaded_beside_it() -> None:
         solve(instance(1), "ortools.projection")
 
 
+@pytest.mark.slow
 def test_answers_of_ortools_are_our_own_and_keep_the_contract() -> None:
     child = Path(__file__).with_name("ortools_child.py")
     done = subprocess.run([sys.executable, str(child)], capture_output=True, text=True, check=False)

@@ -36,6 +36,7 @@ def read(told: list[tuple[Any, Any, Any]]) -> LabelTable:
 
 @settings(max_examples=60, deadline=None)
 @given(told=st.one_of(labels(NUMBERS), labels(NAMES)), data=st.data())
+@pytest.mark.slow
 def test_labels_joined_by_codes_are_those_read_together(told: Any, data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(told) - 1))
     found, whole = joined(read(told[:cut]), read(told[cut:])), read(told)

@@ -80,6 +80,7 @@ def test_gold_is_certain_and_teaches() -> None:
     assert errors[1] < errors[0]
 
 
+@pytest.mark.slow
 def test_copiers_have_less_weight_than_in_the_model_without_subtypes() -> None:
     data = {"name": "synthetic.hostile-crowd", "structure": "copiers", "classes": 4}
     problem = optiframe.problem(dataset=data)

@@ -230,6 +230,7 @@ def test_products_of_labels_are_those_of_numpy(tasks: int, workers: int, classes
 
 @given(label_sets(), st.integers(0, 9))
 @settings(max_examples=50)
+@pytest.mark.slow
 def test_references_equal_loops_over_labels(problem: LabelAggregation, seed: int) -> None:
     labels, m = problem.labels, len(problem.classes)
     said = {"first": labels.first, "worker": labels.worker, "label": problem.label_codes}
@@ -388,6 +389,7 @@ def test_ctrl_c_ends_long_kernels(code: str) -> None:
 
 @given(label_sets())
 @settings(max_examples=100)
+@pytest.mark.slow
 def test_components_and_bipartiteness_equal_a_search_on_the_full_graph(problem: LabelAggregation) -> None:
     graph = problem.worker_graph
     edges = slow.co_occurrence(problem)[0] > 0

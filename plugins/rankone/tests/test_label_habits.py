@@ -308,6 +308,7 @@ def test_the_majority_is_not_told_of_groups_that_it_does_not_compare() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(cells=st.sets(st.tuples(st.integers(0, 9), st.integers(0, 6)), min_size=2, max_size=22))
+@pytest.mark.slow
 def test_bridges_are_the_labels_without_which_workers_fall_apart(cells: set[tuple[int, int]]) -> None:
     labels = LabelAggregation(labels=rows(*[(t, w, k % 2) for k, (t, w) in enumerate(sorted(cells))])).labels
     workers = len(labels.worker_ids)

@@ -139,6 +139,7 @@ def test_other_solvers_and_own_losses_fit(solver: str) -> None:
     assert not hasattr(hinge, "predict_proba")
 
 
+@pytest.mark.slow
 def test_views_that_forbid_the_true_support_are_reported() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((120, 16))
