@@ -92,7 +92,7 @@ CASES = [
     Case("a limit as a parameter", r"solver.max_iter: unknown key .*; that is a budget: budget=\{'iterations': 5\}, or iterations = 5 under \[budget\]", config=edit('"labels.majority"', '"rankone.pgd"\nmax_iter = 5')),
     Case("a comparison", r"line 6: solver: this is a comparison, with \[\[solver\]\]; use optiframe compare", config=edit("[solver]", "[[solver]]")),
     # Command line
-    Case("a table in place of the configuration", r"labels.csv looks like a table of data, .* TOML file: .*docs/howto/your-data.md", arguments=("solve", "labels.csv")),
+    Case("a table in place of the configuration", r"labels.csv looks like a table of data, .* TOML file says .*docs/howto/your-data.md", arguments=("solve", "labels.csv")),
     Case("a binary table in its place", r"x.parquet looks like a table of data", arguments=("solve", "x.parquet")),
     Case("missing configuration", r"no file nowhere.toml", arguments=("solve", "nowhere.toml")),
     Case("malformed override", r"--set solver: write key.path=value", arguments=("solve", "run.toml", "--set", "solver")),
