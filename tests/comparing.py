@@ -69,6 +69,7 @@ def outcome(objective: float = 1.0, status: Status = Status.CONVERGED, **more) -
             "residual": [math.nan, 1e-3, 1e-9],
             "step": [1.0, math.nan, -math.inf],
         },
+        "history": {"evaluations": [0.0, 2.0], "per_variable": [0.0, 1.0], "merit": [9.0, objective]},
         "better": {"error": "lower"},
         "stderr": "a warning \x00 with a half character: ?",
         "traceback": "Traceback: none really\n",
