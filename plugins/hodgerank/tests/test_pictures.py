@@ -120,7 +120,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
         ("at most", lambda: plot_path(path, share=0.9)),
         ("must rise", lambda: plot_outliers(path, shares=(0.2, 0.1))),
         ("at least two", lambda: plot_ranks({"a": least})),
-        ("other items", lambda: plot_ranks({"a": least, "b": optiframe.solve(votes(0, 7), "hodge.l2")})),
+        ("the same items", lambda: plot_ranks({"a": least, "b": optiframe.solve(votes(0, 7), "hodge.l2")})),
         ("known to be wrong", lambda: plot_roc({"a": least})),
         ("says of no comparison", lambda: plot_outliers(silent)),
         ("not a dict", lambda: plot_outliers({})),
