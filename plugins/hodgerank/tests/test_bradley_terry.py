@@ -194,7 +194,7 @@ def test_where_all_votes_tie_all_scores_are_equal_and_without_ties_models_agree(
     assert solve(tied, BradleyTerry(ties=ties)).solution.scores == pytest.approx([0, 0, 0], abs=1e-9)
     decided = ring(4, (0, 2), (0, 2))
     scores = [solve(decided, BradleyTerry(ties=each)).solution.scores for each in (ties, "half")]
-    np.testing.assert_array_equal(*scores)
+    np.testing.assert_allclose(*scores, rtol=0, atol=1e-12)  # sums depend on where arrays lie in memory
 
 
 def test_counting_ties_as_half_wins_pulls_scores_together_and_a_model_of_ties_does_not() -> None:
