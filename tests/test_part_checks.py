@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,13 +13,13 @@ import pytest
 from pydantic import Field
 
 import optiframe as of
-from optiframe import ConstraintSet, DataSet, Formulation, Minimize, Objective, Regularizer
+from optiframe import ConstraintSet, DataSet, Formulation, Minimize, Objective, Part, Regularizer
 from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.problems.regularizers.norms import L1
 from optiframe.problems.sets.vector_sets import Box, L1Ball, L2Ball
-from optiframe.testing import check_part
-from optiframe.testing.parts.checks import checks_of, every_check, outcomes
+from optiframe.testing import Subject, check_part
+from optiframe.testing.parts.checks import checks_of, outcomes
 
 from .command_line import run_in
 from .test_general_objectives import CONVEX
@@ -541,11 +542,60 @@ def test_an_error_of_a_part_is_a_failure_with_its_place() -> None:
     )
 
 
-def test_what_is_no_part_is_refused_and_no_check_has_two_names() -> None:
+def test_what_is_no_part_is_refused_and_no_two_checks_have_one_name() -> None:
     with pytest.raises(of.InvalidInput, match="a solver is checked by SolverContract"):
         checks_of(of.solver("scipy.lbfgs"))
-    names = [check.__name__ for check in every_check()]
-    assert len(names) == len(set(names))
+    box, distance = Box(lower=0.0), SquaredDistance(to=TARGET)
+    for part in (box, distance, L1(), Minimize(distance), Refused()):
+        names = [check.__name__ for check in checks_of(part)]
+        assert len(names) == len(set(names)) > 3
+
+
+class Schedule(Part):
+    """How long the k-th step is; each piece must shorten them."""
+
+    family = "schedule"
+
+    @abstractmethod
+    def length(self, k):
+        """Length of step k."""
+
+    @classmethod
+    def contract(cls):
+        return (check_steps_become_shorter,)
+
+
+def check_steps_become_shorter(subject: Subject) -> None:
+    """Step 10 is shorter than step 1."""
+    if subject.part.length(10) >= subject.part.length(1):
+        subject.fail("step 10 is as long as step 1")
+
+
+class Harmonic(Schedule):
+    """1/k."""
+
+    name = "schedule.harmonic"
+
+    def length(self, k):
+        return 1 / k
+
+
+class Constant(Schedule):
+    """Always 1."""
+
+    name = "schedule.constant"
+
+    def length(self, k):
+        return 1.0
+
+
+def test_a_family_of_ones_own_brings_its_checks() -> None:
+    check_part(Harmonic())
+    assert [check.__name__ for check in checks_of(Harmonic())][-1] == "check_steps_become_shorter"
+    assert Subject(Harmonic()).tried_on == "examples that the schedule checks make"
+    assert broken(Constant()) == {
+        "steps become shorter": "schedule.constant: step 10 is as long as step 1",
+    }
 
 
 def test_a_failing_part_says_which_rule() -> None:
@@ -568,6 +618,19 @@ def test_the_command_checks_parts_by_name(tmp_path: Path) -> None:
     mine = ("--import", "mine.py", "check", "twin.scaled", "--only", "nearer")
     failed = run_in(tmp_path, *mine, code=1).stdout
     assert "project is not the nearest point" in failed
+    none = run_in(tmp_path, "check", "box", "--only", "bytes decode", code=2).stderr
+    assert "no check has these words; the checks are: fields survive a toml file" in none
+    (tmp_path / "lie.py").write_text(
+        "import optiframe\nfrom optiframe_comrade import Attack\n\n\n"
+        "@optiframe.register\nclass Reversed(Attack):\n"
+        '    """Turns the vector in place."""\n\n    name = "attack.reversed"\n\n'
+        "    def falsify(self, vector, situation):\n        vector *= -1\n        return vector\n",
+        encoding="utf-8",
+    )
+    lie = ("--import", "lie.py", "check", "attack.reversed", "--only", "writes")
+    shown = run_in(tmp_path, *lie, code=1).stdout
+    assert shown.startswith("attack.reversed on examples that the attack checks make")
+    assert "falsify changes its argument; work on a copy" in shown
     wrong = run_in(tmp_path, "check", "l1-ball", code=2).stderr
     assert "radius: is missing (parameters are given by --set key=value)" in wrong
     assert "--shape must be whole numbers" in run_in(tmp_path, "check", "box", "--shape", "a", code=2).stderr

@@ -76,14 +76,6 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     """
     from optiframe.testing.failures import likeness
     from optiframe.testing.isolation.parent import LOADS, MEMORY, PACE, check_isolated
-    from optiframe.testing.parts.checks import every_check
-    from optiframe.testing.solvers.checks import words
-
-    wanted = [word.lower().replace("-", " ").replace("_", " ") for word in only]
-    checks = [check for check in every_check() if any(word in words(check) for word in wanted)]
-    if wanted and not checks:
-        known = "; ".join(map(words, every_check()))
-        raise InvalidInput(f"--only {' '.join(only)}: no check has these words; the checks are: {known}")
 
     try:
         limit = MEMORY if memory is None else bytes_of(memory)
@@ -102,7 +94,7 @@ def command(  # noqa: PLR0917  # click calls it with keywords
         problems=problems,
         datasets=datasets,
         modules=tuple(ctx.obj or ()),
-        checks=checks if wanted else None,
+        only=only,
         shape=_sizes(shape),
         seconds=seconds,
         tolerance=tolerance,

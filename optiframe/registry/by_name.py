@@ -11,7 +11,7 @@ and its user writes ``filter = "norm"``, or ``filter = {name = "norm", ...}`` wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -35,6 +35,16 @@ class Part(Record):
     def table(self) -> dict[str, Any]:
         """What a person writes for this piece: its name within the family, and its parameters."""
         return {"name": self.name.removeprefix(f"{self.family}."), **self.model_dump(by_alias=True)}
+
+    @classmethod
+    def contract(cls) -> Sequence[Callable[[Any], None]]:
+        """Checks of a family's own, which its base class gives; `optiframe check` tries them on each piece.
+
+        Each is a function of an `optiframe.testing.Subject`, named ``check_...``. It raises `AssertionError`
+        (by `Subject.fail`) where the piece breaks the rule, and `optiframe.testing.NotApplicable` where
+        there is nothing to look at. The checks of every record come first.
+        """
+        return ()
 
 
 P = TypeVar("P", bound=Part)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from optiframe.testing.kernels.references import check_kernel as check_kernel
     from optiframe.testing.kernels.references import check_refusals as check_refusals
     from optiframe.testing.parts.checks import check_part as check_part
+    from optiframe.testing.parts.subject import Subject as Subject
     from optiframe.testing.solvers.checks import CHECKS as CHECKS
     from optiframe.testing.solvers.checks import Outcome as Outcome
     from optiframe.testing.solvers.checks import run_checks as run_checks

@@ -35,6 +35,7 @@ def main() -> None:
         refuse_more_than(task["memory"])
     try:
         cases, titles = prepare(task)
+        checks = _asked(task, cases[0])
     except (Wrong, InvalidInput, UnknownName, MissingPackage) as error:
         say(event="wrong", text=str(error))
         return
@@ -44,7 +45,6 @@ def main() -> None:
     except (Exception, SystemExit) as error:  # the solver's own code, before any check
         say(event="unloadable", text=f"raised {described_error(error, None)}")
         return
-    checks = _asked(task["checks"], cases[0])
     names = [check.__name__ for check in checks]
     say(event="ready", solver=name_of(cases[0]), problems=titles, checks=names)
     paced = task.get("paced", False) or hasattr(cases[0], "part")
@@ -257,13 +257,20 @@ def _may_take(solver: Any, problem: Any) -> bool:
         return isinstance(problem, solver.solves)
 
 
-def _asked(names: list[str] | None, case: Any) -> list[Callable[[Any], None]]:
-    """The checks there are for what is looked at, all of them or those with these names."""
+def _asked(task: Mapping[str, Any], case: Any) -> list[Callable[[Any], None]]:
+    """The checks there are for what is looked at, all of them or those with these names, or words."""
     from optiframe.testing.parts.checks import checks_of
-    from optiframe.testing.solvers.checks import CHECKS
+    from optiframe.testing.solvers.checks import CHECKS, words
 
     there: tuple[Callable[[Any], None], ...] = checks_of(case.part) if hasattr(case, "part") else CHECKS
-    return [check for check in there if names is None or check.__name__ in names]
+    if task["checks"] is not None:
+        return [check for check in there if check.__name__ in task["checks"]]
+    wanted = [word.lower().replace("-", " ").replace("_", " ") for word in task["only"]]
+    found = [check for check in there if any(word in words(check.__name__) for word in wanted)]
+    if wanted and not found:
+        known = "; ".join(words(check.__name__) for check in there)
+        raise Wrong(f"--only {' '.join(task['only'])}: no check has these words; the checks are: {known}")
+    return found if wanted else list(there)
 
 
 def name_of(case: Any) -> str:

@@ -18,7 +18,6 @@ from optiframe.errors import InvalidInput
 from optiframe.numbers import number
 from optiframe.registry.user_modules import absolute
 from optiframe.testing.cases import SHORT
-from optiframe.testing.parts.checks import every_check
 from optiframe.testing.solvers.checks import Check, Outcome, words
 
 LOADS = "the solver and its problems can be loaded"
@@ -40,6 +39,7 @@ def check_isolated(
     datasets: Iterable[str] = (),
     modules: Iterable[str] = (),
     checks: Iterable[Check] | None = None,
+    only: Iterable[str] = (),
     shape: Sequence[int] | None = None,
     seconds: float = 60.0,
     tolerance: float = 1e-4,
@@ -62,6 +62,8 @@ def check_isolated(
         Files or modules to import first, as `optiframe --import`.
     checks
         Which checks; by default all that there are for its kind.
+    only
+        Only the checks whose names have one of these words; none: all of them.
     shape
         Shape of the points that a set or regularizer is tried on.
     seconds
@@ -77,10 +79,9 @@ def check_isolated(
     Raises
     ------
     InvalidInput
-        For an unknown solver or data set, wrong parameters, a file that cannot be read, or
-        when no problem suits.
+        For an unknown solver or data set, wrong parameters, a file that cannot be read, when
+        no problem suits, or no check has the words.
     """
-    every = {check.__name__: check for check in every_check()}
     waiting = None if checks is None else [check.__name__ for check in checks]
     task = {
         "solver": solver,
@@ -90,6 +91,7 @@ def check_isolated(
         "modules": absolute(modules),
         "tolerance": tolerance,
         "memory": memory,
+        "only": list(only),
         "shape": None if shape is None else list(shape),
     }
     pace: Mapping[str, Any] | None = None
@@ -113,8 +115,7 @@ def check_isolated(
                 return
             elif event["event"] == "end":
                 waiting = [name for name in waiting or () if name != event["check"]]
-                done = words(every[event["check"]])
-                yield Outcome(done, event["failure"], event.get("not_applicable"))
+                yield Outcome(words(event["check"]), event["failure"], event.get("not_applicable"))
                 slow = pace is not None and pace["seconds"] > _QUICK and _need(pace, titles) > seconds
                 if waiting and pace is not None and slow and event.get("late"):
                     yield Outcome(PACE, _too_slow(pace, titles, seconds))

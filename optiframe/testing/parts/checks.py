@@ -18,18 +18,17 @@ from optiframe.testing.parts.functions import OBJECTIVE_CHECKS, REGULARIZER_CHEC
 from optiframe.testing.parts.problems import DATASET_CHECKS, PROBLEM_CHECKS
 from optiframe.testing.parts.sets import SET_CHECKS
 from optiframe.testing.parts.subject import RECORD_CHECKS, Subject
-from optiframe.testing.solvers.checks import CHECKS, Outcome, words
+from optiframe.testing.solvers.checks import Outcome, words
 
 PartCheck = Callable[[Subject], None]
 
-# The first kind that fits; a part of another family has the checks of every record.
+# The first kind that fits; of a part of another family, its base class gives them.
 _OF: tuple[tuple[type[Any], tuple[PartCheck, ...]], ...] = (
     (ConstraintSet, SET_CHECKS),
     (Objective, OBJECTIVE_CHECKS),
     (Regularizer, REGULARIZER_CHECKS),
     (Problem, PROBLEM_CHECKS),
     (DataSet, DATASET_CHECKS),
-    (Part, ()),
 )
 
 
@@ -44,16 +43,12 @@ def checks_of(part: Any) -> tuple[PartCheck, ...]:
     for kind, checks in _OF:
         if isinstance(part, kind):
             return (*RECORD_CHECKS, *checks)
+    if isinstance(part, Part):
+        return (*RECORD_CHECKS, *part.contract())
     raise InvalidInput(
         f"a {type(part).__name__} is no objective, set, regularizer, problem, data set or part; a solver is "
         "checked by SolverContract"
     )
-
-
-def every_check() -> tuple[Callable[[Any], None], ...]:
-    """The checks of solvers and of all kinds of parts."""
-    ours = (*RECORD_CHECKS, *(check for _, checks in _OF for check in checks))
-    return (*CHECKS, *dict.fromkeys(ours))
 
 
 def outcomes(part: Any, *, shape: tuple[int, ...] | None = None, seed: int = 0) -> Iterator[Outcome]:
@@ -65,15 +60,16 @@ def outcomes(part: Any, *, shape: tuple[int, ...] | None = None, seed: int = 0) 
 
 def outcome_on(check: PartCheck, subject: Subject) -> Outcome:
     """One check of a part."""
+    name = words(check.__name__)
     try:
         check(subject)
     except NotApplicable as reason:
-        return Outcome(words(check), None, str(reason))
+        return Outcome(name, None, str(reason))
     except AssertionError as error:
-        return Outcome(words(check), str(error))
+        return Outcome(name, str(error))
     except Exception as error:  # someone else's part
-        return Outcome(words(check), f"{subject.title}: raised {described_error(error, subject.part)}")
-    return Outcome(words(check), None)
+        return Outcome(name, f"{subject.title}: raised {described_error(error, subject.part)}")
+    return Outcome(name, None)
 
 
 def check_part(part: Any, *, shape: tuple[int, ...] | None = None, seed: int = 0) -> None:

@@ -14,6 +14,7 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
+from optiframe.registry.by_name import Part
 from optiframe.testing.cases import NotApplicable
 from optiframe.testing.toml import parameters, to_toml
 
@@ -80,6 +81,8 @@ class Subject:
     @property
     def tried_on(self) -> str:
         """What it is tried on, in words."""
+        if isinstance(self.part, Part) and self.part.contract():
+            return f"examples that the {self.part.family} checks make"
         if not hasattr(self.part, "offers"):
             return "what it says of itself"
         try:

@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.records.fingerprint import fingerprint
@@ -245,9 +245,9 @@ def run_checks(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[Outcome
         yield _outcome(check, mine)
 
 
-def words(check: Callable[[Any], None]) -> str:
+def words(name: str) -> str:
     """The name of a check as a sentence would have it."""
-    return check.__name__.removeprefix("check_").replace("_", " ")
+    return name.removeprefix("check_").replace("_", " ")
 
 
 def _outcome(check: Check, case: Case) -> Outcome:
@@ -262,4 +262,4 @@ def _outcome(check: Check, case: Case) -> Outcome:
         failure = f"{case.title}: raised {described_error(error, case.solver)}" if own else str(error)
     except Exception as error:  # someone else's solver
         failure = f"{case.title}: raised {described_error(error, case.solver)}"
-    return Outcome(words(check), failure, not_applicable)
+    return Outcome(words(check.__name__), failure, not_applicable)
