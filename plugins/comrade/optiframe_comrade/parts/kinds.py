@@ -7,7 +7,7 @@ add more (hook `optiframe_plugin`), code may add one with `optiframe.register`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -51,6 +51,14 @@ class Filter(Part):
     # True: it measures distances by the Hessian. The coordinator then asks for a sketch of it once a run,
     # and calls `within`; Newton steps are checked by the workers' objectives before the next is taken.
     in_metric: ClassVar[bool] = False
+    # False: the answer hangs on the unit of the vectors, as where they are clipped at a fixed length.
+    scales: ClassVar[bool] = True
+
+    @classmethod
+    def contract(cls) -> Sequence[Callable[[Any], None]]:
+        from optiframe_comrade.parts.contracts.filters import FILTER_CHECKS
+
+        return FILTER_CHECKS
 
     @abstractmethod
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
@@ -171,6 +179,12 @@ class Attack(Part):
     family = "attack"
     colludes: ClassVar[bool] = False
 
+    @classmethod
+    def contract(cls) -> Sequence[Callable[[Any], None]]:
+        from optiframe_comrade.parts.contracts.attacks import ATTACK_CHECKS
+
+        return ATTACK_CHECKS
+
     def poison(self, shard: FiniteSum, rng: np.random.Generator) -> FiniteSum:
         """The data the worker computes with, from the data it was given."""
         return shard
@@ -204,6 +218,12 @@ class Compressor(Part):
 
     family = "compressor"
     encodes: ClassVar[bool] = True  # False: the vector travels as an array, untouched
+
+    @classmethod
+    def contract(cls) -> Sequence[Callable[[Any], None]]:
+        from optiframe_comrade.parts.contracts.compressors import COMPRESSOR_CHECKS
+
+        return COMPRESSOR_CHECKS
 
     @abstractmethod
     def encode(self, vector: Array, rng: np.random.Generator) -> bytes:

@@ -1,0 +1,1 @@
+"""What filters, attacks and compressors must keep, as checks for `optiframe check`."""
