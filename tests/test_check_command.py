@@ -330,7 +330,7 @@ WRONG = [
         {"solver": "optiframe.problems.regularizers.proximal:Proximal"},
         "it must be a subclass of Problem, Solver",
     ),
-    ({"solver": "selection"}, "a problem 'selection' to look at is needed"),
+    ({"solver": "selection"}, "there is no instance of 'selection' to check"),
     ({"solver": "zero-sum", "datasets": ["labels.rte"]}, "zero-sum is a constraint set"),
 ]
 
