@@ -91,6 +91,7 @@ def test_every_benchmark_is_among_these() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("fresh_registry")  # some register solvers
 @pytest.mark.parametrize("script", sorted({*SAYS, *OTHERS}))
 def test_the_benchmark_loads(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCH)

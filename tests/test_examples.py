@@ -76,4 +76,4 @@ def test_the_demo_runs_on_generated_data_without_data_and_network(tmp_path: Path
         [sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, done.stderr
-    assert "Generated labels of the same shape" in done.stdout
+    assert done.stdout.startswith("Generated labels: ")

@@ -108,6 +108,8 @@ def _ends(samples: np.ndarray[Any, Any]) -> tuple[list[float], list[float]]:
     def back(ends: Any) -> list[float]:
         column = np.asarray(ends)[:, None]
         inside = first + span * np.clip(column, 0.0, 1.0)
+        # -1 + 1 * 1 passes a last value of -1e-100
+        inside = np.clip(inside, first, np.maximum(first, last))
         return [
             float(end)
             for end in np.where(column > 2.0, np.inf, np.where(column < -1.0, -np.inf, inside))[:, 0]
