@@ -436,8 +436,8 @@ class Turning(Nothing):
         (Turning(), "bytes decode to a vector of that size", "encode changes its argument"),
         (Verbose(), "no message is longer than it says", "and most_bytes says"),
         (Dithering(), "the same stream gives the same bytes", "draw from `rng` only"),
-        (Positive(), "zero comes back as zero", "come back with an entry of 1e-09"),
-        (Unbiased(k=2), "it loses no more than its rho allows", "it states rho = 0.4 for 5 numbers"),
+        (Positive(), "zero comes back as zero", "come back with an entry of 1.00e-9"),
+        (Unbiased(k=2), "it loses no more than its rho allows", "it states rho = 0.400 for 5 numbers"),
         (
             Believing(),
             "other bytes are refused or decode to a vector",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.testing import NotApplicable, Subject
 
@@ -72,7 +73,7 @@ def check_zero_comes_back_as_zero(subject: Subject) -> None:
     for size in {len(vector) for vector in _vectors(subject)}:
         back = _there_and_back(subject, np.zeros(size), np.random.default_rng(subject.seed))
         if back.any():
-            subject.fail(f"{size} zeros come back with an entry of {np.abs(back).max():.3g}")
+            subject.fail(f"{size} zeros come back with an entry of {number(np.abs(back).max())}")
 
 
 def check_it_loses_no_more_than_its_rho_allows(subject: Subject) -> None:
@@ -88,8 +89,8 @@ def check_it_loses_no_more_than_its_rho_allows(subject: Subject) -> None:
         mean, error = float(lost.mean()), float(lost.std()) / math.sqrt(_DRAWS)
         if not mean <= (1 + _RARE) * (1 - rho) + _ERRORS * error + 1e-9:
             subject.fail(
-                f"it states rho = {rho:.3g} for {len(vector)} numbers, so that it may lose {1 - rho:.3g} of "
-                f"|x|^2 in the mean, and it loses {mean:.3g} (of {_DRAWS} draws)"
+                f"it states rho = {number(rho)} for {len(vector)} numbers, so that it may lose "
+                f"{number(1 - rho)} of |x|^2 in the mean, and it loses {number(mean)} (of {_DRAWS} draws)"
             )
 
 

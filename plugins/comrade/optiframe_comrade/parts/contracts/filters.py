@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from optiframe.numbers import percent
+from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
 from optiframe.testing import NotApplicable, Subject
 from optiframe_comrade.parts.kinds import Rule, Selecting
@@ -66,7 +66,7 @@ def check_the_order_of_workers_changes_nothing(subject: Subject) -> None:
             if subject.differs(one, other):
                 subject.fail(
                     f"with trim {trim} the same vectors in another order give another answer, off by "
-                    f"{np.abs(one - other).max():.3g}"
+                    f"{number(np.abs(one - other).max())}"
                 )
 
 
@@ -79,7 +79,7 @@ def check_equal_vectors_give_that_vector(subject: Subject) -> None:
             if subject.differs(answer, vector, float(np.abs(vector).max())):
                 subject.fail(
                     f"with trim {trim}, where all workers send one vector, the answer is off by "
-                    f"{np.abs(answer - vector).max():.3g}"
+                    f"{number(np.abs(answer - vector).max())}"
                 )
 
 
@@ -120,7 +120,9 @@ def check_with_nobody_left_out_it_is_the_mean(subject: Subject) -> None:
     for rule in _rules(subject):
         off = np.abs(rule.aggregate(rows, 0) - rows.mean(axis=0))
         if subject.differs(off, 0.0):
-            subject.fail(f"with a trim of 0 the answer is off the mean by {off.max():.3g}; set trims = False")
+            subject.fail(
+                f"with a trim of 0 the answer is off the mean by {number(off.max())}; set trims = False"
+            )
 
 
 def check_the_unit_changes_nothing_else(subject: Subject) -> None:
@@ -135,7 +137,7 @@ def check_the_unit_changes_nothing_else(subject: Subject) -> None:
                 if subject.differs(one, other):
                     subject.fail(
                         f"vectors {unit:g} times as long give an answer that is not {unit:g} times as long, "
-                        f"but off by {np.abs(one - other).max():.3g} before that; if this is meant, set "
+                        f"but off by {number(np.abs(one - other).max())} before that; if this is meant, set "
                         "scales = False"
                     )
 
@@ -166,7 +168,7 @@ def check_far_lies_do_not_carry_it_away(subject: Subject) -> None:
                 if not off <= room:
                     subject.fail(
                         f"{lies} of {_WORKERS} vectors that lie {far:g} radii off, {what}, carry the answer "
-                        f"{off / radius:.3g} radii from the honest mean; it says that it withstands less "
+                        f"{number(off / radius)} radii from the honest mean; it says that it withstands less "
                         f"than {percent(limit)} (`fails_from`)"
                     )
 
