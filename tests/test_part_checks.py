@@ -551,24 +551,21 @@ def test_what_is_no_part_is_refused_and_no_two_checks_have_one_name() -> None:
         assert len(names) == len(set(names)) > 3
 
 
-class Schedule(Part):
-    """How long the k-th step is; each piece must shorten them."""
-
-    family = "schedule"
-
-    @abstractmethod
-    def length(self, k):
-        """Length of step k."""
-
-    @classmethod
-    def contract(cls):
-        return (check_steps_become_shorter,)
-
-
 def check_steps_become_shorter(subject: Subject) -> None:
     """Step 10 is shorter than step 1."""
     if subject.part.length(10) >= subject.part.length(1):
         subject.fail("step 10 is as long as step 1")
+
+
+class Schedule(Part):
+    """How long the k-th step is; each piece must shorten them."""
+
+    family = "schedule"
+    contract = (check_steps_become_shorter,)
+
+    @abstractmethod
+    def length(self, k):
+        """Length of step k."""
 
 
 class Harmonic(Schedule):

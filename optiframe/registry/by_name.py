@@ -31,20 +31,18 @@ class Part(Record):
     """
 
     family: ClassVar[str] = ""
+    contract: ClassVar[Sequence[Callable[[Any], None]] | str] = ()
+    """Checks of a family's own, which its base class gives; `optiframe check` tries them on each piece.
+
+    Each is a function of an `optiframe.testing.Subject`, named ``check_...``. It raises `AssertionError`
+    (by `Subject.fail`) where the piece breaks the rule, and `optiframe.testing.NotApplicable` where there is
+    nothing to look at. The checks of every record come first. Checks that import the family themselves are
+    named by their place, ``"module:NAME"``, and imported when they are tried.
+    """
 
     def table(self) -> dict[str, Any]:
         """What a person writes for this piece: its name within the family, and its parameters."""
         return {"name": self.name.removeprefix(f"{self.family}."), **self.model_dump(by_alias=True)}
-
-    @classmethod
-    def contract(cls) -> Sequence[Callable[[Any], None]]:
-        """Checks of a family's own, which its base class gives; `optiframe check` tries them on each piece.
-
-        Each is a function of an `optiframe.testing.Subject`, named ``check_...``. It raises `AssertionError`
-        (by `Subject.fail`) where the piece breaks the rule, and `optiframe.testing.NotApplicable` where
-        there is nothing to look at. The checks of every record come first.
-        """
-        return ()
 
 
 P = TypeVar("P", bound=Part)

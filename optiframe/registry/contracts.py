@@ -172,9 +172,14 @@ def check_name(kind: str, name: str) -> None:
 
 def import_class(path: str) -> type[Any]:
     """The class at ``module:Class``."""
+    cls: type[Record] = imported(path)
+    return cls
+
+
+def imported(path: str) -> Any:
+    """What is at ``module:name``."""
     module, _, name = path.partition(":")
     thing: Any = import_module(module)
     for part in name.split("."):
         thing = getattr(thing, part)
-    cls: type[Record] = thing
-    return cls
+    return thing

@@ -12,6 +12,7 @@ from optiframe.problems.problem import Problem
 from optiframe.problems.regularizers.regularizer import Regularizer
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.registry.by_name import Part
+from optiframe.registry.contracts import imported
 from optiframe.testing.cases import NotApplicable
 from optiframe.testing.failures import described_error
 from optiframe.testing.parts.functions import OBJECTIVE_CHECKS, REGULARIZER_CHECKS
@@ -44,7 +45,10 @@ def checks_of(part: Any) -> tuple[PartCheck, ...]:
         if isinstance(part, kind):
             return (*RECORD_CHECKS, *checks)
     if isinstance(part, Part):
-        return (*RECORD_CHECKS, *part.contract())
+        return (
+            *RECORD_CHECKS,
+            *(imported(part.contract) if isinstance(part.contract, str) else part.contract),
+        )
     raise InvalidInput(
         f"a {type(part).__name__} is no objective, set, regularizer, problem, data set or part; a solver is "
         "checked by SolverContract"

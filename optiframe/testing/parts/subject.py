@@ -81,7 +81,7 @@ class Subject:
     @property
     def tried_on(self) -> str:
         """What it is tried on, in words."""
-        if isinstance(self.part, Part) and self.part.contract():
+        if isinstance(self.part, Part) and self.part.contract:
             return f"examples that the {self.part.family} checks make"
         if not hasattr(self.part, "offers"):
             return "what it says of itself"

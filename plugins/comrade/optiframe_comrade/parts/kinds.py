@@ -7,7 +7,7 @@ add more (hook `optiframe_plugin`), code may add one with `optiframe.register`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -43,6 +43,7 @@ class Filter(Part):
     """
 
     family = "filter"
+    contract = "optiframe_comrade.parts.contracts.filters:FILTER_CHECKS"
     trims: ClassVar[bool] = False  # True: with a trim of 0 it is the plain mean
     # The share of hostile workers from which a run warns that the answer may be carried away; None: not
     # known. Here it is measured: the least at which an attack of this package has left the last point of
@@ -53,12 +54,6 @@ class Filter(Part):
     in_metric: ClassVar[bool] = False
     # False: the answer hangs on the unit of the vectors, as where they are clipped at a fixed length.
     scales: ClassVar[bool] = True
-
-    @classmethod
-    def contract(cls) -> Sequence[Callable[[Any], None]]:
-        from optiframe_comrade.parts.contracts.filters import FILTER_CHECKS
-
-        return FILTER_CHECKS
 
     @abstractmethod
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
@@ -177,13 +172,8 @@ class Attack(Part):
     """
 
     family = "attack"
+    contract = "optiframe_comrade.parts.contracts.attacks:ATTACK_CHECKS"
     colludes: ClassVar[bool] = False
-
-    @classmethod
-    def contract(cls) -> Sequence[Callable[[Any], None]]:
-        from optiframe_comrade.parts.contracts.attacks import ATTACK_CHECKS
-
-        return ATTACK_CHECKS
 
     def poison(self, shard: FiniteSum, rng: np.random.Generator) -> FiniteSum:
         """The data the worker computes with, from the data it was given."""
@@ -217,13 +207,8 @@ class Compressor(Part):
     """
 
     family = "compressor"
+    contract = "optiframe_comrade.parts.contracts.compressors:COMPRESSOR_CHECKS"
     encodes: ClassVar[bool] = True  # False: the vector travels as an array, untouched
-
-    @classmethod
-    def contract(cls) -> Sequence[Callable[[Any], None]]:
-        from optiframe_comrade.parts.contracts.compressors import COMPRESSOR_CHECKS
-
-        return COMPRESSOR_CHECKS
 
     @abstractmethod
     def encode(self, vector: Array, rng: np.random.Generator) -> bytes:
