@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, model_validator
 
 from optiframe import DataSet, InvalidInput, Objective
 from optiframe.problems.collection import Collection, in_library
@@ -25,6 +25,11 @@ from optiframe_optimizers.collections import s2mpj
 from optiframe_optimizers.collections.choosing import Several, Sizes, evenly
 
 Constraints = Literal["none", "bounds", "linear", "nonlinear"]
+Instance = Annotated[
+    str,
+    AfterValidator(lambda given: s2mpj.find(given).name),
+    Field(description="name of the problem, such as ROSENBR, in capitals or not"),
+]
 
 
 class CutestObjective(Objective):
@@ -40,12 +45,7 @@ class CutestObjective(Objective):
     )
     requires = (s2mpj.LIBRARY,)
 
-    instance: str = Field(description="name of the problem, such as ROSENBR")
-
-    @field_validator("instance")
-    @classmethod
-    def _known(cls, given: str) -> str:
-        return s2mpj.find(given).name
+    instance: Instance
 
     @cached_property
     def problem(self) -> Any:
@@ -97,12 +97,7 @@ class CutestConstraints(ConstraintSet):
     reference = CutestObjective.reference
     requires = (s2mpj.LIBRARY,)
 
-    instance: str = Field(description="name of the problem, such as HS71")
-
-    @field_validator("instance")
-    @classmethod
-    def _known(cls, given: str) -> str:
-        return s2mpj.find(given).name
+    instance: Instance
 
     @cached_property
     def problem(self) -> Any:
@@ -155,12 +150,7 @@ class CutestProblem(DataSet):
     reference = CutestObjective.reference
     requires = (s2mpj.LIBRARY,)
 
-    instance: str = Field("ROSENBR", description="name of the problem, in capitals or not")
-
-    @field_validator("instance")
-    @classmethod
-    def _known(cls, given: str) -> str:
-        return s2mpj.find(given).name
+    instance: Instance = "ROSENBR"
 
     def inputs(self) -> dict[str, Any]:
         objective = CutestObjective(instance=self.instance)
