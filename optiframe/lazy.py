@@ -26,8 +26,9 @@ def exports(
     former
         Names the package no longer has -> what to use instead, in words, for the error.
     """
-    with open(str(sys.modules[package].__file__), encoding="utf-8") as source:
-        module_of = {name: module for module, name in _NAMED.findall(source.read())}
+    here: Any = sys.modules[package]
+    source = here.__spec__.loader.get_data(here.__file__).decode()  # from an archive, too
+    module_of = {name: module for module, name in _NAMED.findall(source)}
     names = sorted(module_of)
 
     def get(name: str) -> Any:
