@@ -33,7 +33,7 @@ PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(1)) --dist loadfile --no-load
 test: lint
 	$(call PYTEST,3) -m "not thorough"
 
-# The checks to run after each small change: some four minutes on two cores.
+# The checks to run after each small change: some three minutes on two cores.
 quick: $(VENV)/installed
 	$(call PYTEST,2) -m "not slow and not thorough" --hypothesis-profile quick
 

@@ -26,8 +26,8 @@ PACE = "the solver is fast enough for the checks"
 MEMORY = 4 * 10**9
 """Bytes a solver may hold by default: many times what small problems need, and what most machines have."""
 _RUNS = 2  # a check runs a solver so often on each problem, at least
-_BUSY = 5.0  # seconds that a quick iteration may take on a busy machine, and
-_QUICK = 0.2  # that the pace of a hanging solver is not blamed for
+_BUSY = 5.0  # seconds that an iteration may take on a busy machine, however quick it is on a quiet one
+_QUICK = 0.2  # seconds: where iterations take less, a check that ran out of time hangs for another reason
 _START = 60.0  # seconds at least for imports and reading data, on a cold disk
 
 
