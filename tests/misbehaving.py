@@ -681,6 +681,18 @@ class TakesBackItsAnswer(_Misbehaving):
 
 
 @register
+class SlowToLoad(SquaredDistance):
+    """An objective that takes as many seconds to load as its first number says."""
+
+    name = "mis.slow-to-load"
+
+    @classmethod
+    def load(cls, to: Any, **inputs: Any) -> Any:
+        time.sleep(to[0])
+        return cls(to=to)
+
+
+@register
 class AnotherEachTime(SquaredDistance):
     """An objective that draws its centre from a source of its own."""
 

@@ -24,6 +24,7 @@ from optiframe.comparison.engine import run_plan
 from optiframe.comparison.plan.plan import make_plan
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.isolation import Progress, run_isolated
+from optiframe.comparison.run.judging import Judges
 from optiframe.comparison.stats.loss_table import suboptimality
 from optiframe.solving.result import Status
 
@@ -366,6 +367,17 @@ def test_a_cell_beside_one_that_is_killed_is_not_harmed() -> None:
         beside = pool.submit(run_isolated, ask("mis.honest", seconds=2.0))
     assert killed.result().status is Status.TIMEOUT
     assert beside.result().status is Status.FINISHED
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_that_to_the_next_question() -> None:
+    slow = on_problem(ask("mis.honest", 6.0), name="mis.slow-to-load", to=[15.0, 2.0])
+    next_one = on_problem(ask("mis.honest", 6.0), name="mis.slow-to-load", to=[0.0, 2.0])
+    judges = Judges(keep=1)
+    try:
+        statuses = [run_isolated(request, judges=judges).status for request in (slow, next_one)]
+    finally:
+        judges.close()
+    assert statuses == [Status.TIMEOUT, Status.FINISHED]
 
 
 def test_the_news_are_told_in_order_and_a_stop_kills() -> None:

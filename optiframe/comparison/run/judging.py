@@ -63,8 +63,8 @@ class Judges:
                 self._idle.remove(judge)
         case = Case(asked, judge or Judge(WatchedChild(_MODULE, None, asked.limits), kind), stop)
         try:
-            if asked.key not in case.judge.known:
-                case.ask(Path())
+            if asked.key not in case.judge.known and case.ask(Path()) is None:
+                case.judge.child.kill()  # its late answer would be taken for one to the next question
             yield case
         except BaseException:
             case.judge.child.kill()
