@@ -8,7 +8,11 @@ from typing import Any
 
 from mkdocs.exceptions import PluginError
 
-MOVED = {"decisions.html": "decisions/index.html"}  # old address -> new one
+MOVED = {  # old address -> new one
+    "decisions.html": "decisions/index.html",
+    "decisions/labels.html": "decisions/rankone.html",
+    "decisions/tables.html": "decisions/core.html",
+}
 
 
 def on_post_build(config: Any) -> None:
