@@ -26,9 +26,10 @@ export OPENBLAS_NUM_THREADS ?= 1
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
-# Whole files go to one worker (loadfile), in the order of conftest.py: what the tests of a file share is
-# then made once.
-PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(1)) --dist loadfile --no-loadscope-reorder
+# Each process takes a file, imports it and runs its tests, and takes the next: none imports what it does not
+# run, and what the tests of a file share is made once.
+PYTEST = $(BIN)/python -m pytest -p tests.whole_files -n $(or $(JOBS),$(1)) --dist load --maxschedchunk 1 \
+	-o console_output_style=classic
 
 test: lint
 	$(call PYTEST,3) -m "not thorough"

@@ -64,7 +64,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_make_collect_report() -> Iterator[None]:
     """Keep the bytecode of test modules, even where the environment says not to.
 
     Without it pytest rewrites the assertions of every module each time: half of the collection.
@@ -84,15 +84,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if "not slow" not in config.option.markexpr or not collection_path.name.startswith("test_"):
         return None
     return _ALL_SLOW.search(collection_path.read_bytes()) is not None or None
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with slow tests first: the quick ones then fill what is left of each worker's time."""
-    marked = {
-        item.path for item in items if {"slow", "thorough"} & {mark.name for mark in item.iter_markers()}
-    }
-    items.sort(key=lambda item: item.path not in marked)
 
 
 def _lacking(message: str) -> NoReturn:

@@ -122,7 +122,8 @@ def main(arguments: list[str]) -> int:
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         environment["PATH"] = f"{python.parent}{os.pathsep}{environment['PATH']}"
         command = [python, "-m", "pytest", "-q", "-m", "not slow and not thorough", "-p", "no:cacheprovider"]
-        command += ["-n", os.environ.get("JOBS", "2"), "--dist", "loadfile", "--no-loadscope-reorder"]
+        command += ["-p", "tests.whole_files", "-n", os.environ.get("JOBS", "2")]
+        command += ["--dist", "load", "--maxschedchunk", "1", "-o", "console_output_style=classic"]
         subprocess.run([python.parent / "optiframe", "list", "solvers"], check=True, capture_output=True)
         failed = []
         groups = {"core": [f"tests/{file}" for file in CORE]}
