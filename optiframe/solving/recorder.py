@@ -80,7 +80,7 @@ class Recorder:
         overflown = math.isinf(evaluated.objective) and iterate.residual != 0
         if overflown or lost_value or _not_finite(solution):
             first = before is None and not _not_finite(solution)
-            where = ", already at the first point: give a start where it is" if first else ""
+            where = ", already at the first recorded point: give another start" if first else ""
             return f"the answer or its objective is no longer finite{where}"
         return "the objective is nan; check its function and its data" if evaluated.lacks_objective else ""
 
