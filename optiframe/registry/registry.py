@@ -237,7 +237,7 @@ def build(kind: str, chosen: str | Mapping[str, Any]) -> Any:
     except UnknownName as error:
         raise InvalidInputName(str(error)) from None
     with loading(name):
-        return cls.load(**table)
+        return cls.load(**table)  # the constructor, unless the class reads its inputs first
 
 
 @contextmanager

@@ -202,7 +202,7 @@ def test_pairs_are_counted_for_few_workers_and_left_in_the_labels_for_many() -> 
     assert isinstance(completion, LabelCorrelations)
     x = rng.normal(size=workers)
     pairs = SparsePairs(*counted(many))
-    for mine, theirs in zip(completion.least_squares.pulls(x), pairs.pulls(x), strict=True):
+    for mine, theirs in zip(completion.least_squares.pairs.pulls(x), pairs.pulls(x), strict=True):
         assert np.abs(mine - theirs).max() <= NEAR * np.abs(theirs).max()
     binary = LabelAggregation(labels=labels, weights="binary")
     assert isinstance(binary.formulation.problem, RankOneCompletion)  # type: ignore[union-attr]

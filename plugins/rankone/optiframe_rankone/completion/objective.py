@@ -46,16 +46,8 @@ class PairwiseLeastSquares(Objective):
     def value(self, x: Array) -> float:
         return self.pairs.cost(x)
 
-    def pulls(self, x: Array) -> tuple[Array, Array]:
-        """sum_j N_ij C_ij x_j and sum_j N_ij x_j^2 for every i: the gradient is curvature * x - pull.
-
-        The second is the curvature along coordinate i, and pull/curvature the value of
-        x_i that is best while the others stay.
-        """
-        return self.pairs.pulls(x)
-
     def gradient(self, x: Array) -> Array:
-        pull, curvature = self.pulls(x)
+        pull, curvature = self.pairs.pulls(x)
         return np.asarray(curvature * x - pull)
 
     def hessian_product(self, x: Array, v: Array) -> Array:

@@ -42,7 +42,11 @@ class Pairs(ABC):
         """(N * C) x, the product by entries."""
 
     def pulls(self, x: Array) -> tuple[Array, Array]:
-        """(N * C) x and N x^2; in one pass where that is cheaper."""
+        """(N * C) x and N x^2; in one pass where that is cheaper.
+
+        The first is the pull and the second the curvature along each entry: the gradient of the least
+        squares is curvature * x - pull, and pull/curvature is best for an entry while the others stay.
+        """
         return self.products(x), self.weights(x * x)
 
     @cached_property

@@ -36,7 +36,7 @@ class _Point:
 
     @classmethod
     def of(cls, problem: RankOneFit, x: Array) -> _Point:
-        pull, curvature = problem.least_squares.pulls(x)
+        pull, curvature = problem.least_squares.pairs.pulls(x)
         down, up = 2.0 * float(np.dot(x, pull)), float(np.dot(x * x, curvature))
         # The objective up to its constant; sums of thousands of terms are good to twelve digits.
         level, rounding = (up - down) / 4, 1e-12 * (up + abs(down))
