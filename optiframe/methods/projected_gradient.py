@@ -25,8 +25,9 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
 
     One iteration costs one gradient, one or a few values and projections; memory is a few points. Steps are
     the inverse curvature along the last move (Barzilai and Borwein 1988), shortened until the objective
-    is below the largest of the last few. It takes sets that are not convex, too, where it ends at a point
-    that no gradient step betters.
+    is below the largest of the last few. It takes sets that are not convex, too, such as `stiefel`, where
+    it ends at a point that no gradient step betters and that need not be the best. Where the curvature is
+    negative, steps grow; the residual is then that of a step as long as the curvature's size gives.
     """
 
     name = "gradient.projected"
@@ -49,7 +50,7 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
         if not math.isfinite(value):
             return Status.DIVERGED, "the objective is not finite where the solver is"
         recent = deque([value], maxlen=self.memory)
-        step = composed.first_step(x)
+        step, trusted = composed.first_step(x), math.inf
         while True:
             most = max(recent)
             while True:
@@ -64,10 +65,16 @@ class ProjectedGradient(Solver[Minimize, Array, None]):
                 ):
                     break
                 step *= _SHRINK
-            residual = float(np.abs(move).max(initial=0.0)) / step
+            if step > trusted:  # a long step says little: its move is bounded where the set is
+                short = composed.prox(x - trusted * slope, trusted)
+                residual = float(np.abs(short - x).max(initial=0.0)) / trusted
+            else:
+                residual = float(np.abs(move).max(initial=0.0)) / step
             before, slope = slope, composed.gradient(ahead)
             bend = float(np.vdot(move, slope - before))
             x = ahead
             recent.append(value)
             yield Iterate(x, residual=residual)
+            if bend:
+                trusted = square / -bend if bend < 0 else math.inf
             step = min(max(square / bend, step * 1e-3), step * 1e3) if bend > 0 else step * 2

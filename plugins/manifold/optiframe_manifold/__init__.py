@@ -64,6 +64,24 @@ def optiframe_plugin() -> list[Description]:
         ),
         Description(
             "solver",
+            "pymanopt.steepest-descent",
+            ".baselines.pymanopt_optimizers:SteepestDescent",
+            "pymanopt's gradient descent over a manifold: sphere, stiefel, grassmann, ...",
+        ),
+        Description(
+            "solver",
+            "pymanopt.conjugate-gradient",
+            ".baselines.pymanopt_optimizers:ConjugateGradient",
+            "pymanopt's conjugate gradients over a manifold, from gradients",
+        ),
+        Description(
+            "solver",
+            "pymanopt.trust-regions",
+            ".baselines.pymanopt_optimizers:TrustRegions",
+            "pymanopt's trust region over a manifold, from gradients and Hessian products",
+        ),
+        Description(
+            "solver",
             "manifold.lbfgs",
             ".baselines.lbfgs:FactorLBFGS",
             "SciPy's L-BFGS on the two factors of a low-rank matrix",
@@ -133,5 +151,44 @@ def optiframe_plugin() -> list[Description]:
             "positive-rank-one",
             ".geometry.positive_rank_one:PositiveRankOne",
             "Symmetric positive semidefinite matrices x x', each by its vector x",
+        ),
+        Description(
+            "constraint set", "sphere", ".sets.spheres:Sphere", "Arrays whose squared entries sum to one"
+        ),
+        Description(
+            "constraint set", "oblique", ".sets.spheres:Oblique", "Matrices whose columns have length one"
+        ),
+        Description(
+            "constraint set",
+            "elliptope",
+            ".sets.spheres:Elliptope",
+            "Correlation matrices Y Y' of low rank, each by its factor Y",
+        ),
+        Description(
+            "constraint set", "stiefel", ".sets.orthonormal:Stiefel", "Matrices with orthonormal columns"
+        ),
+        Description(
+            "constraint set",
+            "grassmann",
+            ".sets.orthonormal:Grassmann",
+            "Subspaces, each by orthonormal columns that span it",
+        ),
+        Description(
+            "constraint set",
+            "rotations",
+            ".sets.orthonormal:Rotations",
+            "Orthogonal matrices of determinant one",
+        ),
+        Description(
+            "constraint set",
+            "positive-definite",
+            ".sets.definite:PositiveDefinite",
+            "Symmetric matrices whose eigenvalues are above zero",
+        ),
+        Description(
+            "constraint set",
+            "psd-fixed-rank",
+            ".sets.definite:PsdFixedRank",
+            "Symmetric positive semidefinite matrices Y Y' of a given rank, each by its factor Y",
         ),
     ]

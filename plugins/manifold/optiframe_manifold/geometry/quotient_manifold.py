@@ -64,6 +64,10 @@ def _manifold_class() -> Any:
             self._known = [*self._known[-1:], (point, known)]
             return known
 
+        def matrix(self, point: Array) -> LowRank:
+            """The two factors that a point stacks."""
+            return LowRank(*self.geometry.split(point))
+
         @property
         def typical_dist(self) -> float:
             return self.geometry.typical_dist

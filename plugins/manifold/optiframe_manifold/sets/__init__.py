@@ -1,0 +1,1 @@
+"""Manifolds as constraint sets by name: spheres, orthonormal columns, definite matrices."""
