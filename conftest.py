@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Deterministic, and not judged by the clock of a busy machine. `make quick` and `make thorough` take theirs.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=25, database=None)
-settings.register_profile("quick", settings.get_profile("project"), max_examples=8)
+settings.register_profile("quick", settings.get_profile("project"), max_examples=4)
 settings.register_profile("thorough", settings.get_profile("project"), max_examples=200)
 settings.load_profile("project")
 

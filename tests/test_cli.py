@@ -59,6 +59,7 @@ def run(tmp_path: Path) -> Run:
     return partial(run_in, tmp_path)
 
 
+@pytest.mark.slow
 def test_solve_writes_answer_result_and_trace(run: Run, tmp_path: Path) -> None:
     shown = run("solve", "bowl.toml").stdout
     assert "minimize by scipy.lbfgs" in shown
@@ -86,6 +87,7 @@ def test_solve_prints_the_first_rows_and_warnings_before_notes(run: Run, tmp_pat
     assert {"warning", "note"} <= set(levels)
 
 
+@pytest.mark.slow
 def test_a_finished_output_is_only_replaced_by_force(run: Run, tmp_path: Path) -> None:
     run("solve", "bowl.toml", "--output", "out")
     kept = tmp_path / "out" / "notes.txt"
@@ -97,6 +99,7 @@ def test_a_finished_output_is_only_replaced_by_force(run: Run, tmp_path: Path) -
     assert kept.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_the_default_folder_is_replaced_while_it_holds_nothing_but_a_result(run: Run, tmp_path: Path) -> None:
     run("solve", "bowl.toml")
     run("solve", "bowl.toml", "--set", "seed=4")
@@ -233,6 +236,7 @@ def test_list_for_a_problem_separates_who_runs_from_who_does_not(run: Run, tmp_p
     assert "--all goes with" in run("list", "--all", code=2).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -289,6 +293,7 @@ def test_describe_suggests_the_full_name_for_its_last_part(run: Run) -> None:
     assert "'scipy.lbfgs'" in shown.stderr
 
 
+@pytest.mark.slow
 def test_an_import_that_cannot_be_used_is_explained(run: Run, tmp_path: Path) -> None:
     missing = run("--import", "nofile.py", "list", code=2)
     assert "--import nofile.py: no file nofile.py" in missing.stderr
@@ -301,12 +306,14 @@ def test_an_import_that_cannot_be_used_is_explained(run: Run, tmp_path: Path) ->
     assert "It goes before the command: optiframe --import FILE solve" in late.stderr
 
 
+@pytest.mark.slow
 def test_datasets_says_where_each_is(run: Run) -> None:
     shown = run("datasets").stdout
     assert "synthetic.single-coin generated" in " ".join(shown.split())
     assert "labels.rte" in shown
 
 
+@pytest.mark.slow
 def test_datasets_says_what_to_do_about_those_not_published_as_tables(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def titles(text: str, folder: Path) -> list[str]:
     return [cell.problem.title for cell in read_plan(path).cells]
 
 
+@pytest.mark.slow
 def test_a_collection_becomes_a_problem_for_each_member(tmp_path: Path) -> None:
     found = titles('[[problem]]\ndataset = {name = "corner", count = 3}', tmp_path)
     assert sorted(found) == ["corner 0", "corner 1", "corner 2"]

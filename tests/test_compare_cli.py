@@ -67,6 +67,7 @@ def row(outcome: Outcome | None, solver: str = "a", problem: str = "p", seed: in
     return Row(f"{problem}{solver}{seed}", problem, solver, "minimize", solver, seed, outcome)
 
 
+@pytest.mark.slow
 def test_a_dry_run_prints_the_cells_in_order_and_makes_nothing(file: Path) -> None:
     done = compare(file, "--dry-run", "--set", "seeds=2", "--workers", "3")
     assert done.exit_code == 0
@@ -80,6 +81,7 @@ def test_a_dry_run_prints_the_cells_in_order_and_makes_nothing(file: Path) -> No
     assert sorted(path.name for path in file.parent.iterdir()) == ["small.toml"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_how_many_cells_share_the_cores(file: Path) -> None:
     cores = len(os.sched_getaffinity(0))
     for threads in (1, cores):

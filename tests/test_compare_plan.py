@@ -154,6 +154,7 @@ def test_a_short_file_has_defaults(write: Write) -> None:
     assert plan.output == Path("results/short")
 
 
+@pytest.mark.slow
 def test_the_order_of_running_is_decided_by_its_seed_alone(write: Write) -> None:
     path = write(GOOD)
     first, again = read_plan(path), read_plan(path)
@@ -234,6 +235,7 @@ _BAD = r"""
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", _BAD.strip().splitlines())
 def test_an_error_names_file_line_and_key(write: Write, case: str) -> None:
     line, old, new, expected = (part.replace("\\n", "\n") for part in case.split(" | "))
@@ -272,6 +274,7 @@ def test_two_entries_cannot_have_one_title(write: Write) -> None:
     assert "'bowl' is the title of problem.0 as well" in refused(write(GOOD.replace(BOWL, BOWL + other)))
 
 
+@pytest.mark.slow
 def test_too_many_combinations_are_refused_before_they_are_made(write: Write) -> None:
     sweeps = "".join(f"p{i} = {{sweep = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}}\n" for i in range(12))
     text = GOOD.replace("to = [1.0, 2.0]\n", sweeps)
@@ -334,6 +337,7 @@ def slow_expand(value: Any) -> list[Any]:
     return done
 
 
+@pytest.mark.slow
 @given(_TABLES)
 def test_a_grid_is_the_product_of_its_sweeps(table: dict[str, Any]) -> None:
     assert [variant.table for variant in expand(table)] == slow_expand(table)
@@ -398,6 +402,7 @@ def test_titles_are_made_unique_and_the_first_keeps_its_own(given_titles: list[s
 # ---- what decides a key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "override",
     [
@@ -414,6 +419,7 @@ def test_what_decides_an_outcome_changes_every_key(write: Write, override: str) 
     assert not set(keys(read_plan(path))) & set(keys(read_plan(path, [override])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "override", ["executor.workers=1", "gaps=[0.1]", "better.error=higher", "output.folder=x"]
 )
@@ -491,6 +497,7 @@ def test_a_former_key_of_a_problem_is_told_the_new_one_before_anything_runs(
         read_plan(path)
 
 
+@pytest.mark.slow
 def test_the_content_of_a_data_set_counts_and_missing_data_is_a_cell(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -563,6 +570,7 @@ class Step(Solver[Minimize, object, None]):
 '''
 
 
+@pytest.mark.slow
 def test_a_solver_that_does_not_import_stays_a_cell(write: Write, plugin: Write) -> None:
     plugin("import a_package_that_is_not_there\n")
     plan = read_plan(write(f'{BOWL}[[solver]]\nname = "acme.step"\nsize = 3\n'))
@@ -572,6 +580,7 @@ def test_a_solver_that_does_not_import_stays_a_cell(write: Write, plugin: Write)
     assert request_of(plan, plan.cells[0]).solver == choice.table
 
 
+@pytest.mark.slow
 def test_an_edit_of_a_package_under_work_counts_though_its_version_stays(write: Write, plugin: Write) -> None:
     package = plugin(STEP)
     path = write(f'{BOWL}[[solver]]\nname = "acme.step"\n')
@@ -861,6 +870,7 @@ def test_what_only_this_process_knows_travels_as_an_object() -> None:
     assert [choice.thing.step for choice in choices(plan, "solver").values()] == [0.5, 0.1, 0.2]
 
 
+@pytest.mark.slow
 def test_a_table_with_arrays_becomes_an_object_for_each_seed() -> None:
     table = {
         "dataset": {

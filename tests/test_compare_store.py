@@ -502,6 +502,7 @@ def test_closing_gives_back_claims(tmp_path):
         assert second.claim(cell().key) == "claimed"
 
 
+@pytest.mark.slow
 def test_the_claim_of_a_killed_process_is_free(tmp_path):
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
@@ -524,6 +525,7 @@ def test_the_claim_of_a_killed_process_is_free(tmp_path):
         process.wait()
 
 
+@pytest.mark.slow
 def test_claims_of_one_name_space_hold_in_another(tmp_path):
     """Two containers may share a folder, and each has a process 2 of its own."""
     program = (

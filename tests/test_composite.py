@@ -55,6 +55,7 @@ def regression(seed: int = 0, loss: type = LeastSquares, l2: float = 0.0) -> Lea
     return loss(matrix=matrix, target=np.sign(target) if loss is Logistic else target, l2=l2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", VECTORS.values(), ids=VECTORS)
 @given(v=vectors, step=st.floats(0.01, 10))
 def test_the_proximal_step_is_no_worse_than_points_around_it(
@@ -119,6 +120,7 @@ def test_total_variation_of_long_and_short_vectors_is_denoised_as_by_cvxpy(size:
     np.testing.assert_allclose(term.prox(v, 1.0), x.value, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", VECTORS.values(), ids=VECTORS)
 @given(x=vectors, y=vectors)
 def test_the_conjugate_bounds_inner_products(term: Regularizer, x: np.ndarray, y: np.ndarray) -> None:
@@ -129,6 +131,7 @@ def test_the_conjugate_bounds_inner_products(term: Regularizer, x: np.ndarray, y
     assert float(x @ y) <= term.value(x) + term.conjugate(y) + 1e-9 * (1 + abs(float(x @ y)))
 
 
+@pytest.mark.slow
 class TestProximalGradient(SolverContract):
     solver = ProximalGradient()
 
@@ -168,6 +171,7 @@ def ways(terms, over) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", [None, NonNegative(), Box(lower=-0.5, upper=0.7), Box(lower=0.1)])
 @pytest.mark.parametrize(
     "terms", [L1(weight=0.3), ElasticNet(weight=0.3), [L1(weight=0.2), SquaredL2(weight=0.5)], SquaredL2()]

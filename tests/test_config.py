@@ -230,6 +230,7 @@ def test_an_override_into_something_that_is_no_table_is_refused(write: Any) -> N
         SolveFile.read(write(GOOD), ["problem.objective.to.0=2"])
 
 
+@pytest.mark.slow
 @given(st.integers(0, 5), st.integers(0, 5), st.booleans())
 def test_a_line_is_found_whatever_stands_around_it(before: int, inside: int, inline: bool) -> None:
     head = "# comment\n" * before

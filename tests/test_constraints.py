@@ -69,6 +69,7 @@ def farthest_along(constraint_set, d):
     raise NotImplementedError(constraint_set)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraint_set", CONVEX.values(), ids=CONVEX)
 @given(v=points)
 def test_projection_is_the_nearest_point(constraint_set, v):
@@ -100,6 +101,7 @@ def is_member(constraint_set, p, tolerance=1e-9):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraint_set", ALL.values(), ids=ALL)
 @given(v=points)
 def test_projection_is_a_new_array_of_the_same_shape_and_stays_put(constraint_set, v):
@@ -114,6 +116,7 @@ def test_projection_is_a_new_array_of_the_same_shape_and_stays_put(constraint_se
     assert constraint_set.contains(p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constraint_set", ALL.values(), ids=ALL)
 @given(v=points)
 def test_violation_is_the_distance_to_the_projection(constraint_set, v):

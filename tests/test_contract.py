@@ -75,6 +75,7 @@ BAD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "expected", "words"), BAD, ids=[kind.__name__ for kind, _, _ in BAD])
 def test_a_bad_solver_fails_for_what_it_does_and_for_nothing_else(kind, expected, words):
     found = failures(kind())
@@ -83,6 +84,7 @@ def test_a_bad_solver_fails_for_what_it_does_and_for_nothing_else(kind, expected
     assert found[expected[0]].startswith(f"{kind.name} on 'minimize': ")
 
 
+@pytest.mark.slow
 def test_convergence_claimed_too_soon_is_found_on_the_ready_made_problems():
     assert failures(bad.TooSoon()) == {}  # one step solves a squared distance
 
@@ -131,6 +133,7 @@ def test_writing_into_the_problem_is_found():
     assert "it changes the problem it is given" in failures(bad.Writes())["input is not changed"]
 
 
+@pytest.mark.slow
 def test_unseeded_randomness_is_found():
     found = failures(bad.Unseeded())
     assert "draw random numbers from run.rng only" in found["same seed gives same trace"]
@@ -162,6 +165,7 @@ class TestHonestOnGivenProblem(SolverContract):
     problem = staticmethod(small_box)
 
 
+@pytest.mark.slow
 class TestHonestOnTheProblemsThatAreThere(SolverContract):
     solver = bad.Honest()
 

@@ -144,6 +144,7 @@ def test_what_is_not_installed_is_named_with_its_version_and_no_package_that_a_s
     assert remedy(["matplotlib"], extra="plots") == "pip install 'matplotlib>=3.9'"
 
 
+@pytest.mark.slow
 def test_quick_tries_no_library(site: Path) -> None:
     shown = doctor(site, "--quick")
     assert shown.returncode == 0

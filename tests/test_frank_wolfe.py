@@ -37,6 +37,7 @@ class TestFrankWolfe(SolverContract):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", SETS, ids=lambda each: each if isinstance(each, str) else each["name"])
 @pytest.mark.parametrize("loss", [LeastSquares, Logistic], ids=lambda each: each.name)
 def test_it_finds_what_projected_gradients_find(loss: type, over) -> None:

@@ -137,6 +137,7 @@ def test_what_a_loss_lacks_is_said() -> None:
 # Least squares
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("residuals", [decay, opaque])
 @pytest.mark.parametrize("method", ["trf", "dogbox"])
 def test_a_nonlinear_fit_is_found_from_residuals(residuals, method: str) -> None:

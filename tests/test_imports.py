@@ -24,6 +24,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert loaded("import optiframe") == []
 
 
+@pytest.mark.slow
 def test_every_plugin_entry_module_imports_nothing_heavy() -> None:
     modules = [point.value for point in metadata.entry_points(group="optiframe")]
     assert {"optiframe.registry.builtin", "optiframe.reference", "optiframe_rankone"} <= set(modules)

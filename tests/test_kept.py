@@ -40,6 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_kept_comparison_is_reported_and_exported(folder: Path) -> None:
     run_in(folder, "report", "results/compare")
     page = (folder / "results" / "compare" / "report.html").read_text(encoding="utf-8")
@@ -82,6 +83,7 @@ def own(folder: Path, beat: float) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_a_kept_store_that_is_written_to_takes_a_form_that_earlier_versions_refuse(folder: Path) -> None:
     own(folder, time.time() - 3600)  # that one was killed
     before = kept_meta(folder)

@@ -25,6 +25,7 @@ def test_each_task_begins_with_as_many_labels() -> None:
     assert (first != loop.first_labels(LABELS["task"], np.random.default_rng(1))).any()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 @pytest.mark.parametrize("way", loop.WAYS)
 def test_only_hidden_labels_are_asked_for_and_the_caps_are_kept(way: str) -> None:

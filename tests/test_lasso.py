@@ -35,6 +35,7 @@ def correlated() -> LeastSquares:
     return LeastSquares(matrix=matrix, target=matrix[:, ::10].sum(axis=1) + RNG.normal(size=50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1.0, 0.1, 0.01, 0.001])
 @pytest.mark.parametrize("plus", [[], [{"name": "squared-l2", "weight": 0.05}]], ids=["lasso", "elastic-net"])
 def test_its_answer_is_optimal_by_the_gap_of_the_problem(weight: float, plus: list) -> None:

@@ -68,6 +68,7 @@ VECTOR_SETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", VECTOR_SETS.values(), ids=VECTOR_SETS)
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([0.1, 1.0, 30.0]))
 def test_the_projection_is_the_nearest_member(over: ConstraintSet, seed: int, scale: float) -> None:
@@ -81,6 +82,7 @@ def test_the_projection_is_the_nearest_member(over: ConstraintSet, seed: int, sc
         assert float((v - p) @ (member - p)) <= 1e-7 * (1 + scale**2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", VECTOR_SETS.values(), ids=VECTOR_SETS)
 def test_the_projection_agrees_with_cvxpy(over: ConstraintSet) -> None:
     pytest.importorskip("cvxpy")
@@ -102,6 +104,7 @@ def test_the_projection_of_a_matrix_agrees_with_cvxpy(over: ConstraintSet) -> No
     assert float(np.sum((p - v) ** 2)) / 2 == pytest.approx(value, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_bounded_rows_are_met_by_the_active_set_that_brute_force_finds() -> None:
     for seed in range(20):
         over = polyhedron(seed, 5, 3)
@@ -357,6 +360,7 @@ def test_dykstras_method_goes_on_while_the_point_only_seems_to_rest() -> None:
     np.testing.assert_allclose(nearest, [1.5, 0.5], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_rows_that_contradict_each_other_by_rounding_only_leave_a_point() -> None:
     rng = np.random.default_rng(11)
     for _ in range(1500):

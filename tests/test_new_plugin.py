@@ -84,6 +84,7 @@ def test_a_package_that_can_be_imported_takes_the_name(tmp_path: Path, monkeypat
         valid_name("own")
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_plugin_and_says_what_comes_next(tmp_path: Path):
     shown = run(sys.executable, "-m", "optiframe", "new-plugin", "My_Method", folder=tmp_path)
     folder = tmp_path / "optiframework-my-method"
@@ -126,6 +127,7 @@ def test_names_short_and_long_give_clean_code(tmp_path: Path, kind: str, name: s
     run(BIN / "ruff", "format", "--check", "--no-cache", ".", folder=tmp_path / "new")
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path: Path):
     kept = tmp_path / "taken" / "notes.txt"
     kept.parent.mkdir()

@@ -108,6 +108,7 @@ def test_extreme_predictions_neither_overflow_nor_lose_the_loss():
 # The curvature bound
 
 
+@pytest.mark.slow
 @models
 @kinds
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -125,6 +126,7 @@ def test_curvature_is_reached_where_the_loss_bends_most(model):
     assert np.linalg.eigvalsh(objective.hessian(np.zeros(4)))[-1] == pytest.approx(objective.curvature())
 
 
+@pytest.mark.slow
 @kinds
 @pytest.mark.parametrize("shape", [(700, 600), (600, 700)], ids=str)
 def test_the_iterative_eigenvalue_bounds_the_dense_one_closely(kind, shape):

@@ -91,6 +91,7 @@ def plain(x: Any) -> float:
     return float(wavy(np, x))
 
 
+@pytest.mark.slow
 def test_derivatives_in_64_bits_come_from_jax() -> None:
     objective = from_function(by_jax, 3, derivatives="jax")
     check_derivatives(objective, tolerance=1e-8)

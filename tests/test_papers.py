@@ -259,6 +259,7 @@ def test_every_page_of_the_papers_says_where_it_comes_from() -> None:
         drawn(DOCS, file.relative_to(DOCS).with_suffix("").as_posix())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("claims")
 def test_the_readme_counts_what_the_pages_say() -> None:
     evaluation, pages, readme = (

@@ -55,11 +55,13 @@ REGULARIZERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_a_set_keeps_its_contract(name: str) -> None:
     check_part(of.constraint_set(name, **SETS[name]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_a_regularizer_keeps_its_contract(name: str) -> None:
     check_part(of.part(Regularizer, {"name": name, **REGULARIZERS[name]}))

@@ -21,6 +21,7 @@ FIT = LeastSquares(matrix=RNG.normal(size=(10, 20)), target=RNG.normal(size=10))
 BUDGET = {"iterations": 50_000}
 
 
+@pytest.mark.slow
 class TestPrimalDualHybridGradient(SolverContract):
     """On the small problems that have linear constraints."""
 
@@ -52,6 +53,7 @@ def test_equations_and_open_bounds_are_taken() -> None:
     assert result.objective == pytest.approx(exact.objective, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plus", [[], "squared-l2", {"name": "l1", "weight": 0.05}], ids=["none", "l2", "l1"])
 def test_it_finds_what_an_interior_point_method_finds(plus) -> None:
     problem = Composite(FIT, over=OVER, plus=plus)
@@ -72,6 +74,7 @@ def test_a_regularizer_of_a_matrix_goes_with_rows() -> None:
     assert result.objective == pytest.approx(exact.objective, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_an_unbounded_program_does_not_end_converged() -> None:
     problem = Minimize(Linear(cost=[-1.0, -1.0]), over="non-negative")
     with pytest.warns(of.NotConverged):

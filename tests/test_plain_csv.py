@@ -96,6 +96,7 @@ def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Pa
     assert 300 < plain < 900  # both ways are tried, each often enough
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("cell", ODD_CELLS)
 @pytest.mark.parametrize("others", [NUMBERS, TEXTS])

@@ -53,6 +53,7 @@ def test_a_solver_that_raises_in_solve_is_named_with_its_line(run: Run):
     ]
 
 
+@pytest.mark.slow
 def test_the_whole_traceback_of_a_solver_that_raises_comes_on_demand(run: Run, tmp_path: Path):
     whole = optiframe(tmp_path, "--import", "gone.py", "solve", "bowl.toml", *MINE, "--traceback").stderr
     assert "Traceback (most recent call last):" in whole

@@ -130,6 +130,7 @@ def test_a_file_without_a_solver_uses_the_recommended_one(tmp_path: Path) -> Non
     assert "note: scipy.lbfgs was chosen because" in shown
 
 
+@pytest.mark.slow
 def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
     shown = run_in(tmp_path, "list", "solvers", "label-aggregation").stdout
     assert "labels.dawid-skene" in shown

@@ -42,6 +42,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 def test_each_shape_has_a_solver_a_reason_and_an_answer(shape: str) -> None:

@@ -58,6 +58,7 @@ class OnRealLosses(SolverContract):
         return super().optimum(problem)
 
 
+@pytest.mark.slow
 class TestLBFGS(OnRealLosses):
     solver = "scipy.lbfgs"
 
@@ -71,6 +72,7 @@ class TestTrustConstr(OnRealLosses):
     solver = "scipy.trust-constr"
 
 
+@pytest.mark.slow
 class TestCvxpy(OnRealLosses):
     solver = "cvxpy"
 
@@ -97,6 +99,7 @@ def test_a_projection_is_solved_through_its_formulation(name):
     np.testing.assert_allclose(result.solution, [2.0, 0.0, 0.5], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "over", [Simplex(), L2Ball(radius=0.4), ZeroSum(), Box(lower=-0.1, upper=[0.1, 0.2, 9])]
 )
@@ -242,6 +245,7 @@ def test_a_line_search_that_fails_where_the_gradient_is_not_small_is_stalled():
     assert result.status is Status.STALLED
 
 
+@pytest.mark.slow
 def test_when_the_objective_stops_falling_lbfgs_comes_to_its_own_end():
     ends = set()
     for seed in range(40):
@@ -255,6 +259,7 @@ def test_when_the_objective_stops_falling_lbfgs_comes_to_its_own_end():
     assert ends >= {"ABNORMAL", "CONVERGENCE: RELATIVE REDUCTION OF F <= FACTR*EPSMCH"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("upper", [[0.5, 0.5, 0.5], [0.5, 2.0, 0.5]], ids=["all", "some"])
 def test_equal_bounds_leave_one_point(name, upper):

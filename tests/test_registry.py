@@ -432,6 +432,7 @@ def test_a_part_claimed_twice_is_unusable_and_both_are_named(disk: Disk) -> None
         registry.registry().get("part", "taste.sweet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "name", "message"),
     [

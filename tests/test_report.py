@@ -153,6 +153,7 @@ def test_alike_failures_are_told_once_and_unsuited_ones_last() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("records", "sentence"),
     [

@@ -234,6 +234,7 @@ def test_a_comparison_displays_in_a_notebook_without_markup_of_its_titles() -> N
     assert comparison_html(samples.empty_records()).count("<figure") == 0
 
 
+@pytest.mark.slow
 def test_a_comparison_and_its_figures_have_what_a_notebook_asks_for(root: Path) -> None:
     comparison = Comparison.open(root / "fits")
     assert "ridge n=200 &amp; p=50" in comparison._repr_html_()

@@ -23,6 +23,7 @@ SUMS = {
 }
 
 
+@pytest.mark.slow
 class TestSaga(SolverContract):
     """On a fit with a penalty and one over a simplex, in blocks of different sizes."""
 
@@ -33,6 +34,7 @@ class TestSaga(SolverContract):
         return [lasso, Minimize(SUMS["ridge"], over="simplex")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUMS)
 def test_it_finds_what_full_gradients_find(name: str) -> None:
     problem = Composite(SUMS[name], plus={"name": "l1", "weight": 0.02})

@@ -27,6 +27,7 @@ LOCAL = (
     scipy_local.TrustNcg,
     scipy_local.TrustExact,
 )
+LONG = (scipy_local.Cobyla, scipy_local.Cobyqa)  # ten times as long as the others
 GLOBAL = (
     scipy_global.DifferentialEvolution,
     scipy_global.DualAnnealing,
@@ -53,7 +54,8 @@ class OfScipy(SolverContract):
 
 for _cls in (*LOCAL, scipy_global.DifferentialEvolution, scipy_global.Shgo):
     _name = f"Test{_cls.__name__}"
-    globals()[_name] = type(_name, (OfScipy,), {"solver": _cls(), "__doc__": _cls.__doc__})
+    _contract = type(_name, (OfScipy,), {"solver": _cls(), "__doc__": _cls.__doc__})
+    globals()[_name] = pytest.mark.slow(_contract) if _cls in LONG else _contract
 
 
 class TestLeastSquares(OfScipy):
@@ -109,6 +111,7 @@ def camel() -> of.Objective:
     return of.from_function(value, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # a search may end at its limit
 @pytest.mark.parametrize("method", GLOBAL, ids=lambda cls: cls.name)
 def test_global_methods_find_the_lowest_of_six_minima(method: type) -> None:
@@ -195,6 +198,7 @@ def plain(x):
     return float((x[0] - 1) ** 2 + abs(x[1] + 0.5) ** 1.5)
 
 
+@pytest.mark.slow
 def test_a_function_that_only_gives_values_is_solved_without_a_gradient() -> None:
     problem = Minimize(of.from_function(plain, 2))
     result = of.solve(problem, progress=False)

@@ -213,6 +213,7 @@ def test_tags_say_that_rows_are_no_samples(case: Any) -> None:
     assert tags.estimator_type is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), [(pd.DataFrame, "pandas"), (pl.DataFrame, "polars")])
 def test_it_ends_a_pipeline_of_frames(case: Any, kind: Any, name: Any) -> None:
     estimator, learnt, asked = case
@@ -230,6 +231,7 @@ def test_it_ends_a_pipeline_of_frames(case: Any, kind: Any, name: Any) -> None:
     assert clone(pipeline.set_params(**{f"{step}__seed": 7})).get_params()[f"{step}__seed"] == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
 )
@@ -287,6 +289,7 @@ def test_searches_and_cross_validation_take_those_with_a_score() -> None:
     assert search.fit(votes.drop(columns="user")).best_score_ > 0.7
 
 
+@pytest.mark.slow
 def test_nothing_of_scikit_learn_is_imported_or_needed() -> None:
     text = f"""
 import sys

@@ -116,6 +116,7 @@ def test_sizes_on_the_wire(each: Compressor, size: int, bytes_: int) -> None:
     assert len(each.encode(np.ones(size), rng())) == bytes_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [QSGD(), QSGD(norm="l2"), QSGD(levels=2), L1QSGD(levels=20)], ids=title)
 def test_rounding_is_unbiased(each: Compressor) -> None:
     x, draws = np.linspace(-1, 2, 9), 1000
@@ -172,6 +173,7 @@ def test_levels_of_the_largest_entry_lose_no_more_at_worst_than_levels_of_the_no
     assert QSGD(levels=levels).rho(size) >= QSGD(levels=levels, norm="l2").rho(size) - 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", ALL, ids=title)
 @given(data=st.data())
 @settings(max_examples=40)
@@ -269,6 +271,7 @@ def test_a_run_warns_where_definition_2_fails_and_only_there() -> None:
         assert any("Definition 2 fails" in finding.text for finding in result.findings) == said
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::optiframe.solving.solve.NotConverged")  # so many rounds, no more
 def test_127_levels_send_a_seventh_of_the_bytes_for_nearly_the_same_gap() -> None:
     generator = rng()

@@ -39,6 +39,7 @@ SHIPPED: list[Part] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", SHIPPED, ids=lambda each: each.name)
 def test_a_shipped_part_keeps_its_contract(part: Part) -> None:
     check_part(part)

@@ -71,6 +71,7 @@ def test_flipped_labels_are_found_and_nobody_is_excluded_for_them() -> None:
     assert all(len(each.asked) == 20 for each in result.detail.exchanges)
 
 
+@pytest.mark.slow
 def test_the_finding_comes_whatever_ends_the_run() -> None:
     on = optiframe.problem(dataset={"name": "synthetic.covtype-shape", "terms": 4000, "columns": 10})
     given = {"workers": 20, "byzantine": 0.2, "attack": "flipped-labels"}

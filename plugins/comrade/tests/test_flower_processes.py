@@ -80,6 +80,7 @@ def test_one_that_ends_before_it_is_ready_and_one_that_is_not_there_are_named(te
             processes.run("two", ["flower-nothing"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere children of a killed supervisor live on")
 @pytest.mark.parametrize("both", [False, True], ids=["its-owner", "both"])
 def test_of_a_killed_trial_nothing_is_left(both: bool, temporary: Path) -> None:

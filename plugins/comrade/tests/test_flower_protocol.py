@@ -96,6 +96,7 @@ _ANYTHING = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["round", "type", "shape", "payload", "more"]), _ANYTHING),

@@ -394,6 +394,7 @@ def test_no_step_is_shorter_for_updates_that_turn_or_vanish() -> None:
     assert part_for(metric, np.zeros(2), 1.0, np.ones(2)) == 1.0
 
 
+@pytest.mark.slow
 def test_a_start_that_cannot_be_bettered_is_the_answer() -> None:
     floor = run(200).detail.points[-1]
     again = run(200, start=floor)
@@ -433,6 +434,7 @@ def test_an_objective_without_a_hessian_is_refused_in_words() -> None:
         optiframe.solve(on, "gradient.robust", filter="hessian-metric")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["newton.giant", "newton.robust-giant", "gradient.robust"])
 def test_gradients_are_filtered_by_the_inverse_of_the_metric(name: str) -> None:
     budget = {"iterations": 30, "tolerance": 0.0}
@@ -471,6 +473,7 @@ def gaps(result: Any) -> Array:
     return (values - least_objective(result.problem)) * 2 * len(f) / f.shape[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"byzantine": 0.2, "attack": "negative"}])
 def test_where_local_hessians_are_of_few_terms_shorter_steps_settle_and_whole_ones_hover(
     given: Any, monkeypatch: pytest.MonkeyPatch
@@ -486,6 +489,7 @@ def test_where_local_hessians_are_of_few_terms_shorter_steps_settle_and_whole_on
     assert gaps(run(4, **given))[-1] > 200
 
 
+@pytest.mark.slow
 def test_steps_are_whole_again_when_they_no_longer_lead_too_far() -> None:
     rng = np.random.default_rng(0)
     matrix, weights = rng.standard_normal((4000, 10)), rng.standard_normal(10)

@@ -117,6 +117,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     check_refusals(reference.sparse_gram, gram_arguments(6, 4))
 
 
+@pytest.mark.slow
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
     rng = np.random.default_rng(0)
     check_changes_meanwhile(

@@ -31,6 +31,7 @@ from .test_local_step import by_hand
 pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 
 
+@pytest.mark.slow
 class TestComrade(SolverContract):
     solver: Distributed = Comrade(workers=6)
 
@@ -45,6 +46,7 @@ class TestComradeUnderAttack(TestComrade):
     budget = Budget(iterations=10)  # the noise of the compressor never meets a tolerance
 
 
+@pytest.mark.slow
 class TestGiant(TestComrade):
     solver = Giant(workers=6)
 
@@ -107,6 +109,7 @@ def test_exact_newton_takes_any_objective_with_a_hessian_product() -> None:
     np.testing.assert_allclose(result.solution, minimum(f), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_loss_of_the_users_goes_through_every_distributed_solver() -> None:
     f = planted(90, 3, l2=0.1)
     mine = Minimize(mean_of(by_hand, f.matrix, f.target, l2=0.1))
@@ -135,6 +138,7 @@ def test_comrade_stops_at_its_error_floor_and_says_so_by_the_signal() -> None:
     assert result.trace["residual"][-1] < 1e-6  # and the average of their updates is nothing
 
 
+@pytest.mark.slow
 def test_polishing_goes_below_the_floor() -> None:
     on = problem(20 * 10 * 5, 10)  # five terms a column
     rough, fine = run("newton.comrade", on), run("newton.polished", on)
@@ -173,6 +177,7 @@ def test_undamped_giant_diverges_without_any_attack_where_a_line_search_converge
     assert gap(tame) < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filtering", ["norm", "distance-to-median"])
 def test_the_negative_attack_hides_from_the_norm_and_not_from_the_median(filtering: str) -> None:
     on = problem(4000, 10)
@@ -231,6 +236,7 @@ def test_how_many_are_left_out() -> None:
     assert Comrade(workers=10, trim=0.1).left_out == 1
 
 
+@pytest.mark.slow
 def test_unwise_settings_are_findings() -> None:
     def said(**parameters: Any) -> str:
         found = run("newton.comrade", problem(), 2, **parameters).findings
@@ -255,6 +261,7 @@ def test_a_run_whose_numbers_overflow_is_diverged_and_not_the_workers_fault() ->
     assert result.status is Status.DIVERGED
 
 
+@pytest.mark.slow
 def test_a_run_that_only_shakes_at_its_floor_ends_by_itself() -> None:
     on = problem(200, 3)
     coarse = {"workers": 4, "filter": "mean", "compressor": {"name": "qsgd", "levels": 2}, "patience": 20}

@@ -56,6 +56,7 @@ def test_progress_is_drawn_against_rounds_bytes_and_seconds() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_solver_without_workers_is_drawn_against_seconds_alone() -> None:
     exact = optiframe.solve(problem(), "newton.exact")
     figure = plot_progress({"comrade": run(), "exact": exact})
@@ -83,6 +84,7 @@ def test_who_was_left_out_is_shown_by_worker_and_round() -> None:
         plot_left_out(optiframe.solve(problem(), "newton.exact"))
 
 
+@pytest.mark.slow
 def test_the_heat_map_says_each_gap_and_which_runs_failed() -> None:
     gaps = {
         ("none", "norm", 0.1): 1e-3,

@@ -78,6 +78,7 @@ def test_constant_and_rare_features_and_few_rows_look_like_no_order() -> None:
     assert visible_order(mean_of(by_hand, f.matrix, f.target), 20) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "columns"), [(2, 100), (20, 2000)])
 def test_few_unordered_rows_of_many_columns_look_like_no_order(workers: int, columns: int) -> None:
     rows = 50 * workers  # of the least number that is looked at

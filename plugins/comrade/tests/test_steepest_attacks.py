@@ -81,6 +81,7 @@ def test_in_a_metric_the_twin_does_the_most_harm_for_its_length() -> None:
         assert other @ scene.harm @ other / scene.lengths(other[np.newaxis])[0] ** 2 <= harm * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [DistanceToMedian(), metric()], ids=lambda r: r.name)
 def test_greedy_is_worse_than_a_random_lie_and_than_none(rule: Any) -> None:
     here = situation(rule)
@@ -101,6 +102,7 @@ def test_of_a_gradient_harm_is_measured_by_the_inverse(attack: Attack) -> None:
     assert np.isfinite(attack.falsify(np.zeros(4), here)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda a: a.name)
 def test_they_agree_once_a_round_claim_that_the_objective_falls_and_sketch_honestly(attack: Attack) -> None:
     here = situation(metric())

@@ -112,6 +112,7 @@ def notes_of(on: Minimize, method: str = "newton.comrade", **parameters: Any) ->
     return [each.text for each in found if each.identifier.endswith("-than-theory")]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 def test_a_newton_answer_says_what_the_theory_asks_where_that_costs_little() -> None:
     on, far = Minimize(planted(600, 5)), np.full(5, 3.0)

@@ -43,6 +43,7 @@ def unused(result: optiframe.Result[Any, Any]) -> list[str]:
     return [each.text for each in result.findings if "changes nothing" in each.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "parameter", "without", "why", "counting"), UNUSED)
 def test_a_parameter_that_changes_nothing_is_warned_of_and_changes_nothing(
     method: str, parameter: dict[str, Any], without: dict[str, Any], why: str, counting: dict[str, Any]
@@ -60,6 +61,7 @@ def test_a_parameter_that_changes_nothing_is_warned_of_and_changes_nothing(
     assert not np.array_equal(counted.detail.points[-1], run(on, method, counting).detail.points[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameter", [{"local": "cg"}, {"hessian_terms": 3}])
 def test_gradient_descent_says_that_it_takes_no_newton_steps(parameter: dict[str, Any]) -> None:
     on, (name,) = problem(120, 2), parameter

@@ -63,11 +63,13 @@ def test_the_default_filter_stays_near_the_minimum(attack: str, share: float) ->
     assert last_gap(run(byzantine=share, attack=ATTACKS[attack])) < START / 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ["negative", "collusion", "alie z=1"])
 def test_so_does_polishing(attack: str) -> None:
     assert last_gap(run("newton.polished", byzantine=0.4, attack=ATTACKS[attack])) < START / 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attack", "share"), [("collusion", 0.3), ("collusion", 0.4), ("inner product", 0.4), ("negative", 0.4)]
 )
@@ -123,6 +125,7 @@ def test_a_filter_of_which_nothing_is_known_brings_no_warning() -> None:
     assert not said(run(rounds=1, byzantine=0.45, filter=Unknown()), "warning", "unknown")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.3, 0.4])
 def test_the_gap_of_the_last_point_is_reported_beside_the_best(share: float) -> None:
     result = run(byzantine=share, attack="collusion", filter="norm", trace=False)

@@ -116,6 +116,7 @@ def test_no_bit_of_an_answer_depends_on_the_truth(name: str) -> None:
     assert [one for one in told.findings if "of the truth" not in one.text] == list(alone.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hodge.lbi", "hodge.hlasso", "hodge.iss", "hodge.hlasso-l2"])
 def test_how_many_comparisons_were_flagged_is_said_and_why(name: str) -> None:
     def said(**parameters: Any) -> str:

@@ -68,6 +68,7 @@ def test_tables_joined_are_the_table_of_all_rows(
     assert joined.fingerprint() == whole.fingerprint()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["bradley-terry", "ranking.crowd-bt", "l2"])
 def test_a_ranking_learnt_in_batches_is_that_of_all_votes(solver: str) -> None:
     one, more, last = voted(1, 300, range(2, 8)), voted(2, 100, range(10), 9), voted(3, 1, range(2))
@@ -81,6 +82,7 @@ def test_a_ranking_learnt_in_batches_is_that_of_all_votes(solver: str) -> None:
         assert model.result_.detail.reliability == pytest.approx(whole.result_.detail.reliability, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_effects_are_learnt_in_batches_too() -> None:
     one, more = voted(4, 200, range(6)), voted(5, 1, range(6))
     given: dict[str, Any] = {"covariates": ["longer"], "position": True, "budget": EXACT}

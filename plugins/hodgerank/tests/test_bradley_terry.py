@@ -160,6 +160,7 @@ def slow_loss_with_ties(problem: PairwiseRanking, ties: str, x: NDArray[np.float
     return float(total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 @pytest.mark.parametrize(("seed", "prior"), [(0, 0.1), (1, 0.1), (3, 1.0)])
 def test_scores_and_intervals_with_ties_are_those_of_the_written_out_likelihood(

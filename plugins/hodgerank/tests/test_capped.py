@@ -114,6 +114,7 @@ def test_the_objective_never_rises() -> None:
     assert (np.diff(found) <= 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_flooded_pair_does_not_turn_its_honest_voters_into_outliers(seed: int) -> None:
     ranking = flooded(seed)

@@ -155,6 +155,7 @@ def test_effects_are_a_table_beside_the_ranking_and_ignore_the_unit() -> None:
     assert 1.6448536 * errors == pytest.approx(result.solution.high - result.solution.scores, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_only_solvers_that_use_covariates_take_them() -> None:
     problem = asked(voted(5), outlier_price=1.0)
     for name in ("hodge.lbi", "hodge.l2", "scipy.lbfgs", "hodge.bootstrap"):
@@ -167,6 +168,7 @@ def test_only_solvers_that_use_covariates_take_them() -> None:
     assert solve(asked(voted(5)), around).solution.low is not None
 
 
+@pytest.mark.slow
 def test_margins_with_covariates_are_refused_with_the_reason() -> None:
     table = voted(5)
     margins = {name: table[name] for name in ("left", "right", "longer")} | {"margin": table["longer"] / 3}

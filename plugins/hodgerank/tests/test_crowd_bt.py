@@ -139,6 +139,7 @@ def test_the_votes_of_one_worker_are_ranked_as_those_of_nobody() -> None:
     assert not any(each.identifier == "ranking.one-worker" for each in nobody.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evidence", [1.0, 0.2])
 def test_louis_information_is_the_curvature_of_the_written_out_likelihood(evidence: float) -> None:
     problem = weighted()
@@ -182,6 +183,7 @@ def test_intervals_allow_for_how_reliable_the_crowd_is() -> None:
     assert (standard_errors(point) > np.sqrt(_information(point).inverse_diagonal())).all()
 
 
+@pytest.mark.slow
 def test_intervals_of_two_workers_are_about_equally_wide_for_all_items() -> None:
     for seed in range(4):
         table, _ = crowd(seed, items=8, workers=2, each=200)
@@ -193,6 +195,7 @@ def test_intervals_of_two_workers_are_about_equally_wide_for_all_items() -> None
         assert widths.max() < 2 * widths.min()  # item by item, four to eight times
 
 
+@pytest.mark.slow
 def test_workers_who_reverse_votes_are_named_and_their_votes_help() -> None:
     table, truth = crowd(0, workers=30, each=40, bad=9)
     result = solve(PairwiseRanking(comparisons=table), "ranking.crowd-bt")
@@ -250,6 +253,7 @@ def test_votes_that_hang_together_count_for_less_and_predict_other_people_better
     assert losses[0] < losses[1] - 0.002
 
 
+@pytest.mark.slow
 def test_votes_as_the_model_has_them_all_count() -> None:
     for seed, bad in ((0, 0), (1, 9)):
         table, _ = crowd(seed, workers=40, each=40, bad=bad)
@@ -273,6 +277,7 @@ def test_what_a_vote_tells_of_its_worker_does_not_depend_on_writing_rows_twice_o
     np.testing.assert_allclose(found[2].solution.scores, found[3].solution.scores, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_nobody_is_called_unreliable_in_honest_crowds() -> None:
     for seed in range(5):
         table, truth = crowd(seed, workers=30, each=30)
@@ -295,6 +300,7 @@ def test_ties_move_no_score_and_give_the_chance_of_a_tie() -> None:
     assert both[1].detail.model.ties == "half"
 
 
+@pytest.mark.slow
 def test_a_weight_of_two_is_a_row_written_twice() -> None:
     table, _ = crowd(3, bad=2)
     twice = {name: np.concatenate([column, column[:50]]) for name, column in table.items()}

@@ -53,6 +53,7 @@ def projection(columns: np.ndarray, weight: np.ndarray, flow: np.ndarray) -> np.
     return scaled @ np.linalg.lstsq(scaled, root * flow, rcond=None)[0] / root
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(problems)
 def test_the_parts_are_those_of_dense_projections(problem: PairwiseRanking) -> None:

@@ -31,6 +31,7 @@ def segments(axes: Any) -> list[Any]:
     return [segment for collection in axes.collections for segment in collection.get_segments()]
 
 
+@pytest.mark.slow
 def test_points_and_intervals_are_those_of_the_table_on_its_scale() -> None:
     result = solved("ranking.crowd-bt", 6, 200)
     board = leaderboard(result, scale="elo", level=0.8)

@@ -59,6 +59,7 @@ SHAPES: dict[str, Callable[[], ComparisonGraph]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_conjugate_gradients_need_few_cycles(shape: str) -> None:
     graph = SHAPES[shape]()

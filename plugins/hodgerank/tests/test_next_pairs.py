@@ -189,6 +189,7 @@ def test_caps_of_workers_without_the_plugin_of_the_set_name_the_command(
         solve(crowd(), "ranking.suggest", per_worker=1)
 
 
+@pytest.mark.slow
 def test_the_solver_gives_the_answer_of_its_method_and_the_pairs_beside_it() -> None:
     problem = crowd()
     result = solve(problem, "ranking.suggest", n=4, first=2, per_worker=1)

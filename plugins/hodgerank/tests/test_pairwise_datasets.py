@@ -51,6 +51,7 @@ def test_the_best_universities_are_the_famous_ones() -> None:
     assert np.allclose(np.sort(numbered.scores), np.sort(ranking.scores))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_ties_of_faces_may_count_as_wins_of_the_left_one() -> None:
     tied, won = (problem("pairwise.human-age", ties=ties) for ties in ("tie", "left"))

@@ -18,6 +18,7 @@ from optiframe import InvalidInput, solve
 from .path_twins import columns, votes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-130, 1e-3, 1e3, 1e130])
 def test_the_unit_of_the_margins_does_not_matter_to_bregman(unit: float) -> None:
     table = votes(3, noise=0.1).comparisons

@@ -317,6 +317,7 @@ def test_intervals_hold_the_true_score_as_often_as_they_say() -> None:
     assert abs(np.mean(inside) - 0.9) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [{}, {"prior": 0}], ids=["prior", "plain"])
 class TestContract(SolverContract):
     @pytest.fixture(autouse=True)

@@ -96,6 +96,7 @@ def test_where_nothing_contradicts_the_scores_a_note_says_so(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize("noise", [None, 0.1])
 def test_a_path_tells_the_scores_of_every_smaller_share(name: str, noise: float | None) -> None:

@@ -47,6 +47,7 @@ def one_by_one(votes: list[tuple[int, int, int, int]]) -> Transitivity:
     return Transitivity(triplets, circular, undecided)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(rows)
 def test_triplets_are_those_counted_one_by_one(votes: list[tuple[int, int, int, int]]) -> None:

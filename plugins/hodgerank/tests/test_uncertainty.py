@@ -62,6 +62,7 @@ def test_analytic_intervals_are_those_of_the_answer_at_any_level(solver: Any) ->
     np.testing.assert_allclose(wider["high"] - wider["score"], 1.959964 * table["error"])
 
 
+@pytest.mark.slow
 def test_bootstrap_intervals_are_those_of_the_solver_hodge_bootstrap() -> None:
     problem = votes(1)
     result = optiframe.solve(problem, "hodge.bootstrap", of="hodge.iht", draws=30, seed=2)
@@ -93,6 +94,7 @@ def test_a_result_of_the_bootstrap_is_not_drawn_again(monkeypatch: pytest.Monkey
     assert (narrow["high"] - narrow["low"] < table["high"] - table["low"]).all()
 
 
+@pytest.mark.slow
 def test_intervals_take_a_problem_with_a_solver_a_result_and_a_fitted_ranker_alike() -> None:
     frame = pl.DataFrame({"left": [1, 2, 3, 1] * 5, "right": [2, 3, 1, 3] * 5, "margin": np.arange(20) % 7})
     problem = PairwiseRanking(comparisons=frame)
@@ -378,6 +380,7 @@ def test_wrong_wishes_are_refused(more: dict[str, Any], message: str) -> None:
         suggest(votes(0), **more)
 
 
+@pytest.mark.slow
 def test_a_bootstrap_survives_draws_without_a_maximum_and_says_why() -> None:
     # Of these votes many draws let an item always win or never: no finite scores without a prior.
     rows = {"left": ["a"] * 8 + ["b"] * 6, "right": ["b"] * 4 + ["c"] * 4 + ["c"] * 6}

@@ -31,6 +31,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_threads_are_one_meanwhile_and_as_before_afterwards() -> None:
     # In a process of its own: libraries do not exceed the number of threads that they were loaded with.
     two = os.environ | {"OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}

@@ -227,6 +227,7 @@ def test_a_start_far_off_comes_back(size: float) -> None:
     assert found.objective <= problem.likelihood.value(LowRank(np.zeros((3, 1)), np.zeros((4, 1)))) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [10.0, 1e3, 1e6])
 @pytest.mark.parametrize("multiplier", [1.0, 1e-3])
 def test_a_start_far_away_ends_where_any_other_does(size: float, multiplier: float) -> None:
@@ -260,6 +261,7 @@ def test_tops_below_one_are_refused() -> None:
             ask()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["trust-region", "lbfgs"])
 @pytest.mark.parametrize("penalty", ["log-sum-exp", "none"])
 def test_ties_alone_rank_nothing(method: str, penalty: Any) -> None:

@@ -321,6 +321,7 @@ def test_suggestions_and_scores_come_with_the_default() -> None:
     assert ((table["low"] < table["score"]) & (table["score"] < table["high"])).all()
 
 
+@pytest.mark.slow
 def test_without_a_rank_the_problem_chooses_as_the_estimator_does() -> None:
     table = choices(users=8, items=5, each=12, tastes=1.0)
     result = optiframe.solve(CollaborativeRanking(comparisons=table), progress=False)
@@ -357,6 +358,7 @@ def test_the_estimator_wants_a_rank_or_auto() -> None:
         CollaborativeRanker(None).fit(choices(users=3, items=3, each=4, tastes=0.0))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_of_one_user_it_says_so_and_warns_of_nobody_where_all_share_a_ranking() -> None:
     rng = np.random.default_rng(0)
     left = rng.integers(6, size=300)

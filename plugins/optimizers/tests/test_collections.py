@@ -201,6 +201,7 @@ def test_a_libsvm_file_that_is_not_there_is_named_with_where_to_put_it(
         optiframe.problem(dataset={"name": "libsvm.problem", "file": "../a9a"})
 
 
+@pytest.mark.slow
 def test_evaluations_are_those_of_s2mpj_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*PROBLEMS, "PALMER1C", "WATSON"):
         quick = CutestObjective(instance=name)

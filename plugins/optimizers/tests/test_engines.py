@@ -248,6 +248,7 @@ def camel() -> of.Objective:
     return of.from_function(value, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")  # a search may end at its limit
 @pytest.mark.parametrize("method", GLOBAL, ids=lambda cls: cls.name)
 def test_global_engines_find_the_lowest_of_six_minima(method: type) -> None:
@@ -258,6 +259,7 @@ def test_global_engines_find_the_lowest_of_six_minima(method: type) -> None:
     np.testing.assert_array_equal(result.solution, again.solution)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [nlopt.Cobyla, nlopt.Slsqp, nlopt.Mma, nlopt.Ccsaq, cobyqa.Cobyqa])
 @pytest.mark.parametrize(
     "over",
@@ -283,6 +285,7 @@ def test_an_equation_reaches_the_engines_that_take_one() -> None:
         of.solve(line, "nlopt.mma")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cobyqa", "scipy.cobyqa", "nlopt.cobyla", "nlopt.slsqp"])
 def test_sparse_rows_beside_a_fixed_entry_reach_an_engine(name: str) -> None:
     problem = of.problem(dataset={"name": "cutest.problem", "instance": "HS35MOD"})

@@ -41,6 +41,7 @@ class TestHighsWithoutPresolve(TestHighs):
     solver = HighsProjection(presolve=False, method="choose")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["simplex", "ipm", "choose"])
 def test_every_method_finds_and_proves_the_exact_projection(
     method: Literal["simplex", "ipm", "choose"],

@@ -125,6 +125,7 @@ def test_maximum_likelihood_scores_are_ours(name: str, ties: float) -> None:
     assert answer.scale == "log-odds"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAME_MODEL)
 def test_a_weight_is_as_good_as_a_repeated_row(name: str) -> None:
     weight = np.random.default_rng(1).integers(1, 4, size=200)

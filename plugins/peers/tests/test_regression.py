@@ -82,6 +82,7 @@ class TestSkglmLasso(RankingContract):
     solver = SkglmLasso(points=10)
 
 
+@pytest.mark.slow
 class TestSklearnHuber(RankingContract):
     solver = SklearnHuber()
 

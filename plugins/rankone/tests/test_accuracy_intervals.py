@@ -151,6 +151,7 @@ def test_nine_of_ten_intervals_from_posteriors_hold_the_true_skill(solver: str) 
     assert 0.85 <= np.mean(held) <= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(("name", "share"), [("rte", 0.96), ("temp", 0.87), ("dogs", 0.72), ("wsd", 1.0)])
 def test_intervals_of_the_default_hold_what_the_docs_say_on_real_labels(name: str, share: float) -> None:

@@ -19,6 +19,7 @@ SKILLS = np.array([0.9, 0.7, 0.5, 0.3, 0.8])
 WITH_MATRICES = ["labels.crowd", "labels.dawid-skene", "labels.opt-ds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", WITH_MATRICES)
 def test_confusion_matrices_are_near_the_true_ones_in_array_and_table(solver: str) -> None:
     problem = coin(0, SKILLS, tasks=3000, per_task=4, classes=3)
@@ -88,6 +89,7 @@ def test_confusion_of_the_wrong_shape_is_refused() -> None:
 # Ordered classes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "predicted", "median"), [("labels.majority", 0.42, 0.26), ("labels.crowd", 0.147, 0.134)]
 )

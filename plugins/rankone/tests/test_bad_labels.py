@@ -87,6 +87,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", solvers())
 @pytest.mark.parametrize("case", CASES)
 def test_labels_that_say_too_little_give_warnings_in_words_or_a_clear_error(case: str, solver: str) -> None:

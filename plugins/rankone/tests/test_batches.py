@@ -76,6 +76,7 @@ def test_batches_give_the_answer_of_one_fit(solver: str, told: Any, cuts: list[i
     assert model.predict()["label"].tolist() == full.predict()["label"].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["rankone.pgd", "rankone.coordinate"])
 def test_fits_of_correlations_end_at_the_same_skills(solver: str) -> None:
     inputs = single_coin(0, np.linspace(0.2, 0.9, 12), tasks=300, per_task=5)

@@ -73,12 +73,14 @@ def test_nobody_is_named_in_other_structures_and_copies_only_as_copies(structure
     assert [named(hostile(structure, classes, seed)) for seed in range(3)] == [[], [], []]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_nobody_is_named_on_shipped_sets(name: str) -> None:
     assert named(optiframe.problem(dataset=f"labels.{name}")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("hard", [0.0, 0.2])
 def test_tasks_that_mislead_everybody_are_no_collusion(hard: float, classes: int) -> None:

@@ -104,6 +104,7 @@ def test_an_answer_from_single_labels_alone_repeats_them() -> None:
     np.testing.assert_array_equal(answer.predicted_codes(), labels["label"])
 
 
+@pytest.mark.slow
 def test_the_detail_has_accuracies_and_confusion_matrices_near_the_true_ones() -> None:
     skills = np.array([0.9, 0.7, 0.5, 0.3, 0.8])
     problem = coin(0, skills, tasks=3000, per_task=4, classes=3)

@@ -59,6 +59,7 @@ def test_a_step_is_its_definition() -> None:
     assert model.scores(given) == pytest.approx(scores)
 
 
+@pytest.mark.slow
 def test_of_several_starts_the_one_with_the_highest_bound_counts() -> None:
     problem = usual()
     result = solved(problem, seed=5, starts=4)
@@ -69,6 +70,7 @@ def test_of_several_starts_the_one_with_the_highest_bound_counts() -> None:
     assert (again.solution.scores == result.solution.scores).all()
 
 
+@pytest.mark.slow
 def test_gold_is_certain_and_teaches() -> None:
     inputs = single_coin(4, np.array([0.9, -0.2, -0.3, 0.0]), tasks=80, per_task=4)
     gold = {"task": np.arange(40), "label": inputs["truth"]["label"][:40]}

@@ -223,6 +223,7 @@ def test_a_fitted_model_can_be_pickled() -> None:
     assert copy.partial_fit(labels[400:]).predict().equals(model.partial_fit(labels[400:]).predict())
 
 
+@pytest.mark.slow
 def test_threads_get_what_one_thread_gets() -> None:
     labels = [crowd(80, seed)[0] for seed in range(6)]
     alone = [LabelAggregator().fit(frame) for frame in labels]

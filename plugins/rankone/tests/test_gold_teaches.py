@@ -55,6 +55,7 @@ def test_half_of_the_answers_take_a_tenth_off_the_error_of_skills(solver: str, c
     assert with_gold[1] < without[1] + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", [{"weights": "binary"}, {"weights": "count-squared"}, {"cutoff": 0.1}])
 def test_gold_teaches_under_all_weights(fields: dict[str, Any]) -> None:
     assert errors("rankone.pgd", 150, **fields)[0] < errors("rankone.pgd", 0, **fields)[0]
@@ -112,6 +113,7 @@ def test_a_worker_who_met_nobody_is_known_by_gold() -> None:
         assert skill == pytest.approx(0.8, abs=0.03)
 
 
+@pytest.mark.slow
 def test_errors_of_skills_fall_with_gold_and_intervals_hold_the_truth() -> None:
     held, widths = [], []
     for known in (0, 150):

@@ -59,6 +59,7 @@ def tidy(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[type[L
     return inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TABLE_4)
 def test_counts_are_those_of_the_papers_table(
     kind: type[LabelSet], tidy: Callable[[type[LabelSet]], dict[str, Any]]
@@ -72,6 +73,7 @@ def test_counts_are_those_of_the_papers_table(
     assert len(np.unique(truth["task"])) == len(truth["task"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PUBLISHED)
 def test_the_files_as_published_give_the_tidy_tables(
     kind: type[LabelSet],
@@ -169,6 +171,7 @@ def exact_probability(weights: list[float], chosen: tuple[int, ...]) -> float:
 
 
 # With 3 of 4 the keys finish nearly every task; with 1 or 2 of 6 the rounds do.
+@pytest.mark.slow
 @pytest.mark.parametrize(("workers", "each"), [(4, 3), (4, 2), (6, 2), (6, 1), (3, 2)])
 def test_sampling_agrees_with_drawing_one_after_the_other(workers: int, each: int) -> None:
     tasks = 5_000

@@ -73,6 +73,7 @@ def test_nobody_is_called_a_copier_where_nobody_copies(structure: str) -> None:
     assert [found(hostile(structure, classes=m), "copied-labels") for m in (2, 4)] == [[], []]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_nobody_is_called_a_copier_on_shipped_sets(name: str) -> None:
@@ -199,6 +200,7 @@ def test_a_few_equal_labels_are_no_habit() -> None:
     assert found(labels_of(np.vstack([said, few])), "one-label-only") == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_on_shipped_sets_two_workers_of_temp_are_clickers(name: str) -> None:
@@ -266,6 +268,7 @@ def test_scales_and_words_are_classes(scale: np.ndarray) -> None:
     assert found(graded(scale[near]), "measured-numbers") == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_sets_have_classes_and_hang_on_no_single_label(name: str) -> None:

@@ -35,6 +35,7 @@ def test_majority_vote_has_the_known_errors(data_folder: Path, name: str, error:
     assert result.metrics["error"] == pytest.approx(error, abs=5e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "error"), list(zip(SETS, (0.0725, 0.0628, 0.1673, 0.0056, 0.1715), strict=True)), ids=SETS
 )
@@ -113,6 +114,7 @@ def run(solver: str, budget: dict[str, Any] | None = None, **more: Any) -> Any:
     return optiframe.solve(slow_for_em(), solver, budget={"tolerance": 0.0, **(budget or {})}, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", EM)
 def test_em_is_finished_after_100_steps_without_a_warning(solver: str) -> None:
     with warnings.catch_warnings():

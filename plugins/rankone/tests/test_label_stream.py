@@ -33,6 +33,7 @@ def without_validity(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.drop(columns="confidence_valid")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["rankone.pgd", "coordinate"])
 def test_skills_and_answers_are_those_of_all_labels_at_once(solver: str) -> None:
     frame = labels_of()
@@ -69,6 +70,7 @@ def test_counts_of_one_kind_are_not_taken_for_the_other(first: str, then: str) -
     assert stream.fit(other).predict(other) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["rankone.pgd", "majority"])
 def test_no_labels_are_kept(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tables: list[weakref.ref[LabelTable]] = []

@@ -87,6 +87,7 @@ def test_so_it_is_in_the_default_where_a_label_confirms_itself() -> None:
     np.testing.assert_allclose(one.posterior, other.posterior, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", WEIGHTED)
 def test_weights_of_one_change_nothing(solver: str) -> None:
     one, other = (
@@ -190,6 +191,7 @@ def test_files_and_mapped_columns_have_weights(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", [None, 2.0])
 def test_a_further_batch_brings_its_weights(later: float | None) -> None:
     frame = labels_with(whole_weights())["labels"]

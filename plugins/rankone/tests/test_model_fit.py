@@ -121,6 +121,7 @@ def test_the_misfit_is_its_definition_at_the_skills_nearest_to_the_correlations(
     assert fit.holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 10, 20, 30])
 def test_nothing_is_said_where_the_model_holds(first: int) -> None:
     for seed in range(first, first + 10):
@@ -132,6 +133,7 @@ def test_nothing_is_said_where_the_model_holds(first: int) -> None:
         assert found(result, FIT) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ONE_SKILL)
 def test_workers_who_always_click_on_one_label_are_more_than_one_skill_explains(solver: str) -> None:
     for seed in range(3):
@@ -149,6 +151,7 @@ def test_copiers_agree_more_than_their_skills_explain_and_are_named() -> None:
         assert said.about == (0, 1, 2, 3, 4, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("name", ["temp", "dogs", "web"])
 def test_the_warning_is_given_on_real_labels_that_one_skill_does_not_explain(name: str) -> None:

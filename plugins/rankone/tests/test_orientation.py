@@ -69,6 +69,7 @@ def test_a_crowd_of_drive_by_workers_does_not_turn_the_answer_over(
     assert not {0, 1, 2, 3, 4, 5} & {who for about in accused for who in about}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "parameters"), ORIENTING, ids=NAMES)
 def test_the_plain_sum_of_the_paper_is_an_option_and_both_warn(
     solver: str, parameters: dict[str, Any]
@@ -95,6 +96,7 @@ def test_three_classes_are_oriented_by_labels_too() -> None:
         assert optiframe.solve(plain, solver, **more).metrics["error"] > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiclass", ["thresholds", "one-vs-rest"])
 def test_ratios_of_binary_problems_have_the_findings_on_signs_too(multiclass: str) -> None:
     inputs = labels(classes=3, accuracy=0.05)

@@ -52,6 +52,7 @@ def png(figure: Any) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_skills_are_drawn_in_order_with_names_and_intervals() -> None:
     result = solved()
     figure = plot_skills(result)

@@ -65,6 +65,7 @@ def test_wrong_arguments_are_refused_and_crash_nothing() -> None:
     check_refusals(reference.count_classes, {**labels, "workers": 6}, optional={"weight"})
 
 
+@pytest.mark.slow
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
     given = step_arguments(1000, 60, 3, 1)
     check_changes_meanwhile(reference.pooled_posteriors, given)

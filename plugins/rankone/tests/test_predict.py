@@ -35,6 +35,7 @@ def parted(labels: pd.DataFrame, first: int) -> tuple[pd.DataFrame, pd.DataFrame
 METHODS = ["labels.crowd", "labels.dawid-skene", "labels.one-coin-em", "rankone.pgd", "labels.majority"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", METHODS)
 def test_new_tasks_are_decided_nearly_as_well_as_if_they_had_been_learnt_from(solver: str) -> None:
     labels, truth = crowd()

@@ -72,6 +72,7 @@ def as_lists(answer: Any) -> Columns:
 # The same as in memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", [(), (100, 250)], ids=["file", "folder"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_streamed_skills_and_answers_are_those_in_memory_bit_for_bit(
@@ -115,6 +116,7 @@ def test_groups_that_share_no_task_are_oriented_apart_as_in_memory(tmp_path: Pat
         assert np.array_equal(counts.settled(found, orientation=orientation), expected.skills)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_streamed_majority_is_that_in_memory_ties_included(tmp_path: Path, kind: str) -> None:
     columns = KINDS[kind](labels(5, classes=2))

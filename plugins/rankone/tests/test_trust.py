@@ -113,6 +113,7 @@ def test_the_bound_is_infinite_on_an_even_ring_and_refuses_impossible_ranges() -
         deviation(ring(5), 2, 1.0)
 
 
+@pytest.mark.slow
 def test_the_bound_is_mentioned_when_it_says_something_and_only_then() -> None:
     skills = np.array([0.3, 0.6, 0.9])
     few = coin(0, skills, tasks=60, per_task=3)
@@ -213,6 +214,7 @@ def test_honest_workers_with_few_labels_are_seldom_called_adversaries(solver: st
     assert sum(accused(seed) for seed in range(6)) <= 1  # 5% are meant to be, and 80% without Holm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver", ["rankone.pgd", "labels.crowd", "labels.dawid-skene", "labels.one-coin-em"]
 )

@@ -93,6 +93,7 @@ def test_the_bootstrap_takes_any_method_and_keeps_gold_and_classes() -> None:
         bootstrap_errors(problem, "rankone.pgd", draws=1)
 
 
+@pytest.mark.slow
 def test_the_bootstrap_of_a_result_is_that_of_its_own_method_with_its_parameters() -> None:
     problem = coin(1, np.full(5, 0.6), tasks=40, per_task=3)
     result = optiframe.solve(problem, "labels.dawid-skene", prior="equal", trace=False)

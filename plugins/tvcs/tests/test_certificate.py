@@ -25,6 +25,7 @@ def bounds_of(over: ThreeView) -> Bounds:
     return Bounds(rows.labels, rows.caps, columns.labels, columns.caps, over.limit)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_whatever_the_prices_only_the_best_is_certified(data: st.DataObject) -> None:
     over = data.draw(sets(most=7))

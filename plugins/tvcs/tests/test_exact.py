@@ -115,6 +115,7 @@ def test_a_start_changes_the_way_and_not_the_answer(path: str, instance: Instanc
     assert warm.certificate.primal == cold.certificate.primal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "ties", "equal", "pareto", "huge"])
 def test_instances_beyond_the_sampled_sizes_are_proved(kind: str) -> None:
     instance = hard_instance(np.random.default_rng(3), 190, kind)  # large enough for a sample

@@ -55,6 +55,7 @@ class TestStochasticContract(TestContract):
     budget = Budget(iterations=15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_pursuits_follow_their_algorithms(seed: int) -> None:
     small, _ = sparse_regression(seed, rows=20, size=9, kept=2)

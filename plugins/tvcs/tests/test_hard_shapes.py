@@ -179,6 +179,7 @@ def test_two_long_rows_take_one_short_path_for_each_unit() -> None:
     assert over.plan.effort.paths == over.plan.effort.units < side
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["one row", "one column"])
 @pytest.mark.parametrize("bounds", ["1", "2", "half"])
 def test_one_view_of_worths_that_fall_evenly_needs_no_fallback(shape: str, bounds: str) -> None:

@@ -54,6 +54,7 @@ class TestStochasticContract(TestContract):
     budget = Budget(iterations=100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fixed_step_follows_algorithm_1(seed: int) -> None:
     small, _ = sparse_regression(seed, rows=20, size=9, kept=3)

@@ -311,6 +311,7 @@ def test_problems_are_hashed_copied_and_pickled() -> None:
     assert problem.model_copy(update={"fixed": ["b"]}) != problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["assortment", "reviews", "links", "panel"])
 def test_the_example_is_solved_from_its_table(name: str, tmp_path: Path) -> None:
     file = str(EXAMPLES / f"{name}.toml")

@@ -97,6 +97,7 @@ def test_hard_instances_are_worth_as_much_as_by_the_reference(
     check_a_projection(instance, values=values, squared=False, forced=forced)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "ties", "pareto", "huge"])
 def test_candidates_and_samples_lead_to_the_worth_of_the_reference(kind: str) -> None:
     check_a_projection(hard_instance(np.random.default_rng(3), 70, kind))

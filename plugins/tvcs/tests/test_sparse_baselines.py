@@ -90,6 +90,7 @@ def test_the_exclusive_lasso_minimises_its_penalised_objective() -> None:
     assert np.isclose(ours, program.value, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_penalty_chosen_by_held_out_samples_is_one_of_those_tried() -> None:
     problem = planted(side=6, samples=60, seed=1)
     budget = {"iterations": 200}

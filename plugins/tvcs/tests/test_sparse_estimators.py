@@ -77,6 +77,7 @@ def test_the_size_is_chosen_and_the_support_found(size: Any) -> None:
     assert model.sizes_[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_supports_among_correlated_features_are_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -89,6 +90,7 @@ def test_supports_among_correlated_features_are_found(seed: int) -> None:
     assert np.array_equal(model.coef_ != 0, truth != 0)
 
 
+@pytest.mark.slow
 def test_noise_alone_gets_no_coefficients_by_criterion() -> None:
     rng = np.random.default_rng(1)
     model = SparseRegressor("sic").fit(rng.standard_normal((100, 30)), rng.standard_normal(100) + 4)
@@ -106,6 +108,7 @@ def test_the_intercept_and_scales_do_not_change_the_model() -> None:
     assert model.predict(matrix) == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_sparse_and_dense_samples_give_one_model() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.standard_normal((150, 20)) * (rng.random((150, 20)) < 0.3)
@@ -118,6 +121,7 @@ def test_sparse_and_dense_samples_give_one_model() -> None:
     assert (dense.predict(matrix) == thin.predict(matrix)).mean() > 0.98
 
 
+@pytest.mark.slow
 def test_pipelines_searches_and_more_classes_work() -> None:
     matrix, target = samples(n=90)
     search = GridSearchCV(SparseRegressor(), {"size": [1, 3]}, cv=3).fit(matrix, target)
@@ -127,6 +131,7 @@ def test_pipelines_searches_and_more_classes_work() -> None:
     assert model.score(matrix, classes) > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["tvcs.iht", "tvcs.htp", "tvcs.gradmp", "tvcs.stochastic-iht"])
 def test_other_solvers_and_own_losses_fit(solver: str) -> None:
     matrix, target = samples()

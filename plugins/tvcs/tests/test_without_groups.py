@@ -34,6 +34,7 @@ def test_wrong_groups_are_found_and_right_ones_are_not_doubted(seed: int, solver
     assert not found(made, wrong=False, solver=solver)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
 @pytest.mark.parametrize("samples", [60, 120])
 def test_few_samples_raise_no_doubt_about_right_groups(samples: int) -> None:
@@ -41,6 +42,7 @@ def test_few_samples_raise_no_doubt_about_right_groups(samples: int) -> None:
         assert not found(PlantedRegression(side=12, samples=samples, noise=0.5, seed=seed), wrong=False)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
 def test_a_loss_without_a_likelihood_is_not_judged() -> None:
     made = PlantedClassification(side=8, samples=2000, seed=0)
