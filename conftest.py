@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import re
@@ -56,6 +57,9 @@ multiprocessing.get_context("forkserver").set_forkserver_preload(
         "optiframe_comrade.solvers.comrade",
     ]
 )
+
+# Collections of garbage over all that was imported took a tenth of the time.
+gc.set_threshold(5_000, 20, 100)
 
 # A shell ignores Ctrl-C for what it starts in the background, and children inherit that: the tests of
 # interrupts would then wait for ever or see none.
