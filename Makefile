@@ -21,7 +21,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test quick thorough sanitize mutants lint bench papers site dist install clean
+.PHONY: demo test suite quick thorough sanitize mutants lint style types bench papers site dist install clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -31,10 +31,14 @@ demo: $(VENV)/demo
 PYTEST = $(BIN)/python -m pytest -p tests.whole_files -n $(or $(JOBS),$(1)) --dist load --maxschedchunk 1 \
 	-o console_output_style=classic
 
-test: lint
+# Types are checked beside the tests: one process for a minute.
+test: style
+	$(MAKE) --no-print-directory --jobs 2 types suite
+
+suite: $(VENV)/installed
 	$(call PYTEST,3) -m "not thorough"
 
-# The checks to run after each small change: some three minutes on two cores.
+# The checks to run after each small change.
 quick: $(VENV)/installed
 	$(call PYTEST,2) -m "not slow and not thorough" --hypothesis-profile quick
 
@@ -52,11 +56,15 @@ MUTANTS ?=
 mutants: $(VENV)/installed
 	$(BIN)/python tests/mutants.py --jobs $(or $(JOBS),2) $(MUTANTS)
 
-lint: $(VENV)/installed
+lint: style types
+
+style: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(VENV)/installed
+	$(BIN)/mypy
 
 # All benchmarks, or those that BENCH names; their figures go to docs/measurements.md.
 BENCH ?=
