@@ -11,11 +11,15 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from optiframe.errors import OptiframeError
+import numpy as np
+
+from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.problem import Problem
+from optiframe.solving.budget import Budget
 from optiframe.solving.result import FEASIBLE, Trace
+from optiframe.solving.solver import Iterate, Solver
 
 _COUNTED = ("value", "gradient", "hessian_product", "hessian", "residuals", "jacobian")
 
@@ -77,6 +81,56 @@ class Evaluations:
             self.history.append(
                 {"evaluations": self.total, "objective": self.least, "merit": self._least_merit}
             )
+
+    def noted(self, iterate: Iterate) -> Iterate:
+        """The iterate with the evaluations so far, as a copy: the solver may be stopped in mid-step."""
+        info = {**(iterate.info or {}), "evaluations": self.total}
+        x, detail = copy.deepcopy((iterate.x, iterate.detail))
+        return Iterate(x, iterate.residual, iterate.steps, info, detail)
+
+    def better_than(
+        self, iterate: Iterate | None, solver: Solver[Any, Any, Any], problem: Problem[Any]
+    ) -> Iterate | None:
+        """The best point seen, at the limit, where it is better than the last iterate; else None.
+
+        An iterate that is more than its point (the solver has a detail, or makes an answer of it) stays.
+        `problem` judges without counting.
+        """
+        plain = iterate is None or (iterate.detail is None and type(solver).finish is Solver.finish)
+        if not plain or self.best is None:
+            return None
+        feasible = iterate is not None and problem.violation(iterate.x) <= FEASIBLE
+        if iterate is not None and feasible and problem.objective(iterate.x) <= self.least:
+            return None
+        return Iterate(self.best, info={"evaluations": self.total})
+
+
+def limited(problem: Problem[Any], solver: Solver[Any, Any, Any], budget: Budget) -> Evaluations | None:
+    """What counts the evaluations of the problem that a solver takes, where the budget limits them.
+
+    Raises
+    ------
+    InvalidInput
+        Where the problem has no evaluations to count, or points without entries.
+    """
+    most, each = budget.evaluations, budget.evaluations_per_variable
+    if most is None and each is None:
+        return None
+    if not isinstance(problem, Composite):
+        raise InvalidInput(
+            f"budget: evaluations: {solver.name} takes the problem {problem.name!r}, whose "
+            "evaluations are not counted; only those of an objective are. Limit iterations or time"
+        )
+    limits = [] if most is None else [most]
+    if each is not None:
+        if problem.point_type is not np.ndarray:
+            raise InvalidInput(
+                "budget: evaluations_per_variable: points are "
+                f"{problem.function.point_type.__name__}, which have no entries to count; give "
+                "evaluations"
+            )
+        limits.append(each * (math.prod(problem.function.shape) + 1))
+    return Evaluations(min(limits), problem)
 
 
 def merit_of(problem: Problem[Any] | None) -> Callable[[float, float], float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import platform
 import threading
@@ -23,7 +22,7 @@ from optiframe.records.fields import as_array
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain
 from optiframe.solving.clock import Clock
-from optiframe.solving.counting import Evaluations, Spent, observed
+from optiframe.solving.counting import Spent, limited, observed
 from optiframe.solving.derivative_check import gradient_finding
 from optiframe.solving.evaluation import Evaluation
 from optiframe.solving.minimum_check import not_a_minimum
@@ -100,33 +99,12 @@ class Runner:
         )
         # What the solver sees may be watched; what evaluates its answers is not.
         self.given = self.chain.last if observe is None else observe(self.chain.last)
-        self.seen = self._limited()
+        self.seen = limited(self.given, solver, budget)
+        if self.seen is not None:
+            self.given = observed(self.given, self.seen)
         self.recorder = Recorder(self.chain, solver, record)
         self.kept: Evaluation | None = None  # the answer that the result gives, once there is one
         self.setup = perf_counter() - began
-
-    def _limited(self) -> Evaluations | None:
-        """What counts the evaluations, where the budget limits them."""
-        most, each = self.budget.evaluations, self.budget.evaluations_per_variable
-        if most is None and each is None:
-            return None
-        if not isinstance(self.given, Composite):
-            raise InvalidInput(
-                f"budget: evaluations: {self.solver.name} takes the problem {self.given.name!r}, whose "
-                "evaluations are not counted; only those of an objective are. Limit iterations or time"
-            )
-        limits = [] if most is None else [most]
-        if each is not None:
-            if self.given.point_type is not np.ndarray:
-                raise InvalidInput(
-                    "budget: evaluations_per_variable: points are "
-                    f"{self.given.function.point_type.__name__}, which have no entries to count; give "
-                    "evaluations"
-                )
-            limits.append(each * (math.prod(self.given.function.shape) + 1))
-        seen = Evaluations(min(limits), self.given)
-        self.given = observed(self.given, seen)
-        return seen
 
     def _inner_start(self, start: Any) -> Any:
         inner = self.chain.encode(start)
@@ -224,7 +202,7 @@ class Runner:
                 return self._spent(iterate)
             elapsed = clock.pause()
             if self.seen is not None and type(iterate) is Iterate:
-                iterate = self._counted(iterate)
+                iterate = self.seen.noted(iterate)
             if type(iterate) is not Iterate or iterate.steps < 1 or run.iterations == 0:
                 self._check(iterate)
             run.iterations += iterate.steps
@@ -253,35 +231,16 @@ class Runner:
                 return iterate, Status.CANCELLED, "stopped by the user"
             progress.update(run.iterations, elapsed, residual)
 
-    def _counted(self, iterate: Iterate) -> Iterate:
-        """The iterate with the evaluations so far, as a copy: the solver may be stopped in mid-step."""
-        assert self.seen is not None
-        info = {**(iterate.info or {}), "evaluations": self.seen.total}
-        x, detail = copy.deepcopy((iterate.x, iterate.detail))
-        return Iterate(x, iterate.residual, iterate.steps, info, detail)
-
     def _spent(self, iterate: Iterate | None) -> tuple[Iterate | None, Status, str]:
-        """The end at the budget of evaluations: the last iterate, or the best point seen where better.
-
-        An iterate that is more than its point (the solver has a detail, or makes an answer of it) stays.
-        """
+        """The end at the budget of evaluations: the last iterate, or the best point seen where better."""
         assert self.seen is not None
         made = f"{self.seen.limit:g} evaluations"
-        plain = iterate is None or (iterate.detail is None and type(self.solver).finish is Solver.finish)
-        if plain and self.seen.best is not None and not self._as_good(iterate):
+        best = self.seen.better_than(iterate, self.solver, self.chain.last)
+        if best is not None:
             self.run.iterations += 1
-            iterate = Iterate(self.seen.best, info={"evaluations": self.seen.total})
-            return iterate, Status.EVALUATION_LIMIT, f"stopped after {made}, with the best point of them"
+            return best, Status.EVALUATION_LIMIT, f"stopped after {made}, with the best point of them"
         residual = math.nan if iterate is None else iterate.residual
         return iterate, Status.EVALUATION_LIMIT, self._limit(made, residual)
-
-    def _as_good(self, iterate: Iterate | None) -> bool:
-        """Whether an iterate is feasible, and no worse than the best point that was evaluated."""
-        assert self.seen is not None
-        last = self.chain.last
-        if iterate is None or not last.violation(iterate.x) <= FEASIBLE:
-            return False
-        return last.objective(iterate.x) <= self.seen.least
 
     def _check(self, thing: Any) -> None:
         """Raise `BrokenPlugin` unless this is an iterate the loop can work with."""
