@@ -65,3 +65,15 @@ def locked(array: NDArray[Any]) -> NDArray[Any]:
     """The array itself, read-only from now on."""
     array.flags.writeable = False
     return array
+
+
+def as_text(ids: Ids) -> Ids:
+    """Ids of whatever type as text."""
+    return np.array([str(value) for value in ids.tolist()], dtype=object)
+
+
+def joined(left: Ids, right: Ids) -> Ids:
+    """Both columns of ids one after the other, whatever their types."""
+    if left.dtype != right.dtype:
+        left, right = left.astype(object), right.astype(object)
+    return np.concatenate([left, right])

@@ -17,7 +17,7 @@ from optiframe.records.record import Record
 from optiframe.solving import sources
 from optiframe.tables.columns import Columns
 from optiframe.tables.field import ColumnNames
-from optiframe.tables.pairs import read_outcomes
+from optiframe.tables.outcomes import read_outcomes
 from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers, check
 from optiframe_hodgerank.answer_tables import outlier_table, ranking_table, worker_table

@@ -20,7 +20,7 @@ from optiframe.solving.sources import Source, answer_of, part_of
 from optiframe.tables.columns import Columns
 from optiframe.tables.field import ColumnNames
 from optiframe.tables.ids import Ids
-from optiframe.tables.pairs import read_outcomes
+from optiframe.tables.outcomes import read_outcomes
 from optiframe_manifold import metrics
 from optiframe_manifold.answer import Population, Rankings
 from optiframe_manifold.data import Choices, ChoiceTable

@@ -14,8 +14,8 @@ from optiframe.errors import Complaints, InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.columns import as_column
-from optiframe.tables.ids import Ids, listed, locked
-from optiframe.tables.pairs import joined, numbers
+from optiframe.tables.ids import Ids, joined, listed, locked
+from optiframe.tables.number_columns import as_number, numbers
 from optiframe.tables.read import Table, encode, missing, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_hodgerank.listwise.orderings import Codes, Orderings
@@ -303,7 +303,7 @@ def _positions(table: Table) -> Array:
 
 
 def _finite(table: Table, values: NDArray[Any], rows: Codes) -> Array:
-    found = np.array([_number(value) for value in values[rows].tolist()])
+    found = np.array([as_number(value) for value in values[rows].tolist()])
     wrong = rows[~np.isfinite(found)]
     if len(wrong):
         raise InvalidInput(
@@ -318,7 +318,7 @@ def _chosen(table: Table) -> Array:
     values = table["chosen"]
     if values.dtype == bool:
         return values.astype(np.float64)
-    found = np.array([_WORDS.get(str(value).strip().lower(), _number(value)) for value in values.tolist()])
+    found = np.array([_WORDS.get(str(value).strip().lower(), as_number(value)) for value in values.tolist()])
     wrong = np.flatnonzero(~np.isin(found, (0.0, 1.0)))
     if len(wrong):
         raise InvalidInput(
@@ -326,10 +326,3 @@ def _chosen(table: Table) -> Array:
             "true or false"
         )
     return found
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")

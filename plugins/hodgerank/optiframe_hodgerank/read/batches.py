@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.records.fields import Array
-from optiframe.tables import pairs
 from optiframe.tables.ids import Ids, locked
+from optiframe.tables.ids import joined as joined_ids
 from optiframe.tables.read import encode
 from optiframe_hodgerank.data import Comparisons, Covariates
 from optiframe_hodgerank.graph.merging import Merged, merge
@@ -58,7 +58,7 @@ def joined(earlier: Comparisons, batch: Comparisons) -> Comparisons:
 
 def _one_table(first: Ids, second: Ids) -> tuple[Ids, Codes, Codes]:
     """All ids of both, and where those of each are among them, in the order of either."""
-    code, ids = encode(pairs.joined(first, second))
+    code, ids = encode(joined_ids(first, second))
     return locked(ids), code[: len(first)], code[len(first) :]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from optiframe.errors import Complaints, InvalidInput
 from optiframe.tables.ids import locked
-from optiframe.tables.pairs import numbers
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table
 from optiframe_hodgerank.data import Comparisons, Covariates
 

@@ -12,7 +12,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import as_vector
 from optiframe.tables.ids import Ids, listed, locked, positions
-from optiframe.tables.pairs import numbers
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import encode, read_table
 from optiframe_hodgerank.data import Comparisons, TruthTable
 

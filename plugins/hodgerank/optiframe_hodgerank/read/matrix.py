@@ -10,6 +10,7 @@ import numpy as np
 from optiframe.errors import Complaints, InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.ids import listed
+from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Column, Table, headings, missing, read_table
 
 _FEWEST = 3  # columns of a matrix of two items and their names
@@ -111,7 +112,7 @@ def _counts(table: Table, names: Sequence[str]) -> Array:
     for column, name in enumerate(names):
         cells = table[name]
         given = np.flatnonzero(~missing(cells))
-        found = np.array([_number(cell) for cell in cells[given].tolist()])
+        found = np.array([as_number(cell) for cell in cells[given].tolist()])
         wrong = given[~((found >= 0) & np.isfinite(found))]
         with complaints:
             if len(wrong):
@@ -130,10 +131,3 @@ def _counts(table: Table, names: Sequence[str]) -> Array:
                 )
     complaints.tell()
     return wins
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float("nan") if isinstance(cell, bool | np.bool_) else float(cell)
-    except (TypeError, ValueError):
-        return float("nan")

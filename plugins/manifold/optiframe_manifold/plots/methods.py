@@ -14,7 +14,7 @@ import numpy as np
 from optiframe.errors import InvalidInput, require
 from optiframe.plotting import LOOKS, empty_figure, legend_below
 from optiframe.solving.result import Result
-from optiframe.tables.pairs import numbers
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import read_table
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, listed, locked, positions
-from optiframe.tables.pairs import empty_labels, numbers, read_preferences, spelled_twice
+from optiframe.tables.number_columns import numbers
+from optiframe.tables.pairs import empty_labels, read_preferences, spelled_twice
 from optiframe.tables.read import Table, encode, read_table
 from optiframe.tables.unused_columns import unused_columns
 from optiframe_manifold.data import ChoiceTable, Codes

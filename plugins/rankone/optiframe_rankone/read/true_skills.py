@@ -11,6 +11,7 @@ from optiframe.errors import InvalidInput
 from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
+from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Table, missing
 from optiframe_rankone.data import LabelTable, SkillTable
 from optiframe_rankone.read.tables import check_size, read_known
@@ -57,16 +58,13 @@ def read_skills(value: Any, info: ValidationInfo) -> SkillTable | None:
 def _skill(table: Table, row: int) -> float:
     """One skill; text from a file is read as a number."""
     value = table["skill"][row]
-    try:
-        number = float("nan") if isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not -1.0 <= number <= 1.0:
+    skill = as_number(value)
+    if not -1.0 <= skill <= 1.0:
         raise InvalidInput(
             f"{table.title} {table.place(row)}: the skill of worker {table['worker'][row]} is {value!s}; "
             "a skill is a number from -1 (always wrong) to 1 (always right)"
         )
-    return number
+    return skill
 
 
 def refuse_low_skills(skills: Array | None, workers: Ids, classes: int) -> None:

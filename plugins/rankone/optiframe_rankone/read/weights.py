@@ -12,7 +12,7 @@ from optiframe.findings import Finding
 from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
-from optiframe.tables.pairs import numbers
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table
 from optiframe_rankone.data import LabelTable
 from optiframe_rankone.ids import about, without_unused

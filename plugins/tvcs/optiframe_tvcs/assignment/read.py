@@ -12,7 +12,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array
 from optiframe.tables.ids import Ids, locked
-from optiframe.tables.pairs import numbers
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import read_table
 from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.sets.caps import by_id

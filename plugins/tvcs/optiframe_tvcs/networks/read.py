@@ -16,7 +16,7 @@ from optiframe.numbers import number
 from optiframe.records.fields import Array, resolve
 from optiframe.tables.file_formats import read_csv, read_parquet
 from optiframe.tables.ids import Ids, locked
-from optiframe.tables.pairs import numbers
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, missing, read_table
 from optiframe_tvcs.networks.data import Transitions
 

@@ -10,8 +10,8 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.tables.columns import encode
-from optiframe.tables.ids import Ids, locked, positions
-from optiframe.tables.pairs import joined, numbers
+from optiframe.tables.ids import Ids, joined, locked, positions
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import TOTAL, ItemTable, Mask, View
 
