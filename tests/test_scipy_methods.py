@@ -10,6 +10,7 @@ from optiframe import Budget, Minimize, Status, Unsuited
 from optiframe.methods import scipy_global, scipy_local
 from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.problems.objectives.objective import SquaredDistance
+from optiframe.problems.sets.nonlinear import Nonlinear
 from optiframe.problems.sets.vector_sets import Box, L2Ball
 from optiframe.testing import SolverContract
 
@@ -223,3 +224,14 @@ def test_a_grid_that_fills_the_memory_and_a_point_without_entries_are_refused() 
     for method in ("scipy.nelder-mead", "scipy.cobyla", "scipy.slsqp"):
         with pytest.raises(Unsuited, match="has no entries"):
             of.solve(Minimize(SquaredDistance(to=[])), method)
+
+
+def test_constraints_whose_derivatives_become_infinite_end_the_run_in_words() -> None:
+    def slopes(x):
+        return np.diag(np.where(x < 2.0, np.inf, 1.0))
+
+    over = Nonlinear(function=lambda x: x, lower=np.array([1.0, -9.0]), jacobian=slopes)
+    problem = Minimize(SquaredDistance(to=[0.0, 0.0]), over=over, start=np.array([3.0, 3.0]))
+    with pytest.warns(of.NotConverged):
+        result = of.solve(problem, "scipy.slsqp", progress=False)
+    assert np.isnan(result.trace["residual"][-1])

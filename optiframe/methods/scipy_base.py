@@ -34,6 +34,7 @@ class Posed:
 
         With nothing but bounds the projected gradient. Else the multipliers of the active constraints are
         estimated by least squares, and what they leave of the gradient counts, or the violation where larger.
+        Unknown (nan) where a derivative is not finite.
         """
         gradient = self.flat.gradient(x)
         if not self.others:
@@ -42,6 +43,8 @@ class Posed:
         if not rows:
             return max(float(np.max(np.abs(gradient), initial=0.0)), outside)
         normals, sign = np.vstack(rows).T, np.array(signs)
+        if not (np.isfinite(normals).all() and np.isfinite(gradient).all()):
+            return math.nan
         limits = np.where(sign > 0, 0.0, -np.inf), np.where(sign < 0, 0.0, np.inf)
         found = lsq_linear(normals, -gradient, limits)
         return max(float(np.max(np.abs(gradient + normals @ found.x))), outside)
