@@ -399,3 +399,11 @@ def test_a_simplex_in_a_box_of_many_entries_is_met_to_rounding() -> None:
     p = over.project(v)
     assert over.violation(p) <= 1e-12
     np.testing.assert_allclose(over.project(p), p, atol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_trust_constr_takes_more_equations_than_entries(rows) -> None:
+    sides = np.array([1.0, 2.0])
+    over = Polyhedron(matrix=rows([[1.0], [2.0]]), lower=sides, upper=sides)
+    result = of.solve(Minimize(SquaredDistance(to=[0.0]), over=over), "scipy.trust-constr")
+    assert result.solution == pytest.approx([1.0], abs=1e-6)

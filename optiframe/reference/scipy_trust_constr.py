@@ -60,11 +60,8 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
                     emitted = True
                     emit(Iterate(flat.point(state.x), residual=_residual(state)))
 
-            with warnings.catch_warnings():
-                # Both speak of SciPy's inner linear algebra, and say nothing the residual does not.
-                warnings.filterwarnings("ignore", message="delta_grad == 0.0", category=UserWarning)
-                warnings.filterwarnings("ignore", message="Singular Jacobian", category=UserWarning)
-                found = minimize(
+            def found_with(**options: Any) -> OptimizeResult:
+                return minimize(
                     flat.value,
                     start,
                     jac=flat.gradient,
@@ -77,9 +74,21 @@ class ScipyTrustConstr(Solver[Minimize, Array, None]):
                         "xtol": _SMALLEST_RADIUS,
                         "barrier_tol": _SMALLEST_RADIUS,
                         "maxiter": run.steps_left() + 1,
+                        **options,
                     },
                     **_second_derivatives(flat),
                 )
+
+            with warnings.catch_warnings():
+                # Both speak of SciPy's inner linear algebra, and say nothing the residual does not.
+                warnings.filterwarnings("ignore", message="delta_grad == 0.0", category=UserWarning)
+                warnings.filterwarnings("ignore", message="Singular Jacobian", category=UserWarning)
+                try:
+                    found = found_with()
+                except ValueError as error:  # before the first step: more equations than entries
+                    if "expected square matrix" not in str(error):
+                        raise
+                    found = found_with(factorization_method="SVDFactorization", sparse_jacobian=False)
             if not emitted:  # all bounds are equal: SciPy returns the one point there is at once
                 x = flat.point(found.x)
                 emit(Iterate(x, residual=problem.over.violation(x)))
