@@ -23,6 +23,7 @@ SAYS = {
     "comrade_flower.py": ("fewer rounds than GIANT: reached", ""),
     "comrade_robustness.py": ("alie z=1 defeats all filters", ""),
     "comrade_sparse.py": ("newton.exact on w5a, times faster than lbfgs", ""),
+    "cutest_optima.py": ("share of stated optima that are reached", "--variables 2 --most 4"),
     "first_call.py": ("import of the extension of tvcs", "--repeats 1"),
     "hodgerank_grid.py": ("values of lambda from", ""),
     "hodgerank_image.py": ("CVXPY over hodge.hlasso", ""),

@@ -54,6 +54,9 @@ class Outcome:
         The end of what the child wrote to standard error (and output); the whole traceback.
     versions, environment
         Versions of what did the work; interpreter, linear algebra, threads, as the child saw them.
+    optimum
+        The known optimum of the problem solved, where somebody has stated it (`Problem.known_optimum`); nan
+        otherwise. Stored among the best objectives only.
     provisional
         Whether this is not the cell's result, since a file changed under it: it is shown, and the
         cell runs again.
@@ -87,6 +90,7 @@ class Outcome:
     traceback: str = field(default="", repr=False)
     versions: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    optimum: float = math.nan
     provisional: bool = False
     seed_matters: bool = True
 
@@ -142,10 +146,10 @@ class Records:
 
     `rows` are in the plan's order of problems, solvers and seeds (not the shuffled order of
     running). `best` gives, by the fingerprint of the problem actually solved, the lowest
-    objective ever stored for it by a feasible answer. `config` is the text of the file,
-    `environment` that of the main process, `started` and `ended` are ISO times in UTC. `fixed` are
-    the titles of problems with the same data for every seed, as far as that is known. `tolerance` is
-    the budget's: relative gaps of objectives and metrics up to it are ties.
+    objective ever stored for it by a feasible answer, or its known optimum where that is lower.
+    `config` is the text of the file, `environment` that of the main process, `started` and `ended` are
+    ISO times in UTC. `fixed` are the titles of problems with the same data for every seed, as far as that
+    is known. `tolerance` is the budget's: relative gaps of objectives and metrics up to it are ties.
     """
 
     rows: tuple[Row, ...]

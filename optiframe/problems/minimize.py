@@ -20,6 +20,7 @@ from optiframe.problems.regularizers.proximal import Proximal
 from optiframe.problems.regularizers.regularizer import Regularizer, Terms
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram, WholeSpace
 from optiframe.problems.splitting import without_regularizers
+from optiframe.problems.stated_optimum import beside_optimum
 from optiframe.records.fields import Accepts, Array, as_array
 from optiframe.records.record import Record
 
@@ -39,7 +40,8 @@ class Composite(Problem[Any]):
     ``Composite(objective, over=constraint_set, plus=regularizer)``. The objective is kept as `function`,
     since `objective(solution)` is how every problem judges an answer. `plus` may be one regularizer or
     several, which are added up; without any the problem is a `Minimize`, which is the special case that
-    most solvers take.
+    most solvers take. Where the `optimum` is known, results say how far above it they end, and comparisons
+    measure their gaps from it.
     """
 
     name = "composite"
@@ -60,6 +62,7 @@ class Composite(Problem[Any]):
     start: Annotated[
         Any, PlainValidator(_as_point), Accepts("array, or path of a CSV or NPY file; a point of the set")
     ] = Field(default=None, description="where a solver begins unless told otherwise")
+    optimum: float | None = Field(default=None, description="the least objective, where it is known")
 
     def __init__(
         self,
@@ -67,9 +70,10 @@ class Composite(Problem[Any]):
         over: ConstraintSet | Mapping[str, Any] | str | None = None,
         plus: Regularizer | Mapping[str, Any] | str | Sequence[Any] | None = None,
         start: Any = None,
+        optimum: float | None = None,
         **unknown: Any,
     ) -> None:
-        given = {"objective": objective, "over": over, "plus": plus, "start": start}
+        given = {"objective": objective, "over": over, "plus": plus, "start": start, "optimum": optimum}
         Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
 
     @model_validator(mode="after")
@@ -98,6 +102,12 @@ class Composite(Problem[Any]):
     def duality_gap(self, solution: Any) -> float | None:
         return duality_gap(self.function, self.proximal, solution)
 
+    def known_optimum(self) -> float | None:
+        return self.optimum
+
+    def diagnose(self, solution: Any) -> tuple[Finding, ...]:
+        return beside_optimum(self, solution)
+
     def check(self, solution: Any) -> None:
         check_point(solution, self.point_type, self.function.shape)
 
@@ -122,14 +132,16 @@ class Composite(Problem[Any]):
 
     def formulate(self) -> Formulation | None:
         if not self.plus:
-            same = Minimize(self.function, over=self.over, start=self.start)
+            same = Minimize(self.function, over=self.over, start=self.start, optimum=self.optimum)
             return Formulation(same, interpret=_same, encode=_same)
         split = without_regularizers(self.function, self.over, self.plus)
         if split is None:
             return None
         start = None if self.start is None else split.encode(self.start)
         return Formulation(
-            Minimize(split.objective, over=split.over, start=start), split.interpret, split.encode
+            Minimize(split.objective, over=split.over, start=start, optimum=self.optimum),
+            split.interpret,
+            split.encode,
         )
 
     def recommended(self) -> Sequence[tuple[str, str]]:
@@ -168,9 +180,10 @@ class Minimize(Composite):
         objective: Objective | Mapping[str, Any] | str | None = None,
         over: ConstraintSet | Mapping[str, Any] | str | None = None,
         start: Any = None,
+        optimum: float | None = None,
         **unknown: Any,
     ) -> None:
-        given = {"objective": objective, "over": over, "start": start}
+        given = {"objective": objective, "over": over, "start": start, "optimum": optimum}
         Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
 
     @classmethod
@@ -183,7 +196,7 @@ class Minimize(Composite):
         return None
 
     def diagnose(self, solution: Any) -> tuple[Finding, ...]:
-        return self.over.diagnose(self.function, solution)
+        return (*super().diagnose(solution), *self.over.diagnose(self.function, solution))
 
     def recommended(self) -> Sequence[tuple[str, str]]:
         nonlinear = not self.function.offers(Objective.quadratic)

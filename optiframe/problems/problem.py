@@ -121,6 +121,13 @@ class Problem(Record, Generic[S]):
         """
         return None
 
+    def known_optimum(self) -> float | None:
+        """The least objective, where somebody has stated it; None where it is not known.
+
+        A statement may be wrong: comparisons take the lower one of it and of what their runs found.
+        """
+        return None
+
     def lacks(self, operations: Sequence[Callable[..., Any]]) -> str | None:
         """What its parts lack of the operations that a solver `uses`, in words; None when nothing."""
         return None

@@ -103,6 +103,7 @@ def _verdict(problem: Problem[Any], folder: Path) -> dict[str, Any]:
         "violation": evaluated.violation,
         "metrics": {str(name): float(value) for name, value in metrics.items()},
         "better": dict(type(problem).better),
+        "optimum": evaluated.problem.known_optimum(),
         "solved": evaluated.problem.fingerprint(),
         "same": place.before == problem.fingerprint(),
         "untouched": place.after == place.before,

@@ -101,6 +101,7 @@ class Case:
         An answer that cannot be judged is no answer: the outcome is an error with the reason. Where the cell
         claimed something else, or changed the problem, a finding says so, and its trace is left out.
         """
+        outcome = replace(outcome, optimum=math.nan)  # the judge says it, not the cell
         if not outcome.answered or _claims_nothing(outcome):
             return outcome
         said = None if self.judge.child.gone else self.ask(folder)  # a cell may have killed it
@@ -205,6 +206,7 @@ def _held_against(outcome: Outcome, judged: Mapping[str, Any]) -> Outcome:
         violation=judged["violation"],
         metrics=judged["metrics"],
         better=judged["better"],
+        optimum=math.nan if judged["optimum"] is None else float(judged["optimum"]),
         solved=judged["solved"],
         trace={} if found else outcome.trace,
         history={} if found else outcome.history,

@@ -186,12 +186,12 @@ class Store:
             connection.execute("DELETE FROM histories WHERE key = ?", (key,))
             if outcome.history:
                 connection.execute("INSERT INTO histories VALUES (?, ?)", (key, to_json(outcome.history)))
-            if outcome.succeeded and outcome.solved and math.isfinite(outcome.objective):
+            if outcome.solved and math.isfinite(least := _least_known(outcome)):
                 connection.execute(
                     "INSERT INTO best VALUES (?, ?, ?, ?) ON CONFLICT (solved) DO UPDATE SET "
                     "objective = excluded.objective, key = excluded.key, found = excluded.found "
                     "WHERE excluded.objective < best.objective",
-                    (outcome.solved, outcome.objective, key, finished),
+                    (outcome.solved, least, key, finished),
                 )
         self._claims.give_back(key)
         return True
@@ -332,3 +332,9 @@ def load(folder: Path | str) -> Records:
 def now() -> str:
     """The time in UTC, to the microsecond, in a form that sorts."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _least_known(outcome: Outcome) -> float:
+    """The answer's objective, where it counts, or the known optimum, where that is lower; nan for neither."""
+    claims = (outcome.objective if outcome.succeeded else math.nan, outcome.optimum)
+    return min((least for least in claims if math.isfinite(least)), default=math.nan)

@@ -88,6 +88,38 @@ def test_the_known_optima_of_small_problems_are_found() -> None:
     assert optiframe.solve(problem("HS21"), "scipy.trust-constr").objective == pytest.approx(-99.96, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("name", "stated", "why"),
+    [
+        ("ROSENBR", 0.0, "one number, and a bound of zero"),
+        ("HS71", 17.0140174, "its rounded last digit is raised by one"),
+        ("MAKELA2", 7.2, "a short number is not rounded"),
+        ("HS2", None, "two numbers, one of a local minimum"),
+        ("CB2", None, "a zero that no bound supports"),
+        ("HAHN1LS", None, "no number"),
+        ("CHEBYQAD", 4.772714e-3, "the number for 10 variables"),
+        ("MOSARQP1", -24.13768931, "the number for the three usual sizes"),
+        ("BLOCKQP1", -6.4987, "a note names the usual sizes"),
+        ("EDENSCH", None, "numbers for other sizes only"),
+        ("CURLY10", None, "a note about another size"),
+        ("ARWHEAD", None, "a number for a size that it does not tell"),
+        ("PALMER7C", None, "the number of PALMER4C"),
+        ("DITTERT", 0.0384, "9.375-2 for another size is no number"),
+    ],
+)
+def test_an_optimum_is_taken_where_the_file_states_one_for_this_size(
+    name: str, stated: float | None, why: str
+) -> None:
+    assert s2mpj.optimum(name) == stated, why
+    assert problem(name).optimum == s2mpj.optimum(name)
+
+
+def test_a_statement_that_is_wrong_is_reported_and_not_trusted() -> None:
+    result = optiframe.solve(problem("AIRCRFTB"), "scipy.lbfgs")
+    (found,) = [each for each in result.findings if each.identifier == "objective.below-optimum"]
+    assert "below the stated optimum 0.0641, which is therefore wrong" in found.text
+
+
 @pytest.mark.parametrize("name", NONLINEAR)
 def test_slopes_of_nonlinear_constraints_fit_their_values(name: str) -> None:
     constraints = CutestConstraints(instance=name)

@@ -143,7 +143,10 @@ class CutestConstraints(ConstraintSet):
 
 
 class CutestProblem(DataSet):
-    """A problem of CUTEst by name, with its constraints and its starting point, at its usual size."""
+    """A problem of CUTEst by name, with its constraints and its starting point, at its usual size.
+
+    With the optimum, where its file states one for this size; some of these statements are wrong.
+    """
 
     name = "cutest.problem"
     problem = "minimize"
@@ -158,6 +161,7 @@ class CutestProblem(DataSet):
             "objective": objective,
             "over": _constraints(self.instance, objective.problem),
             "start": s2mpj.flat(objective.problem.x0),
+            "optimum": s2mpj.optimum(self.instance),
         }
 
     def checksums(self) -> dict[str, str]:

@@ -48,4 +48,5 @@ class LinearProgram(DataSet):
                 Polyhedron(matrix=matrix, lower=np.full(self.rows, -np.inf), upper=matrix @ x + slack),
             )
         )
-        return {"objective": Linear(cost=reduced - matrix.T @ prices), "over": over}
+        cost = reduced - matrix.T @ prices
+        return {"objective": Linear(cost=cost), "over": over, "optimum": float(cost @ x)}

@@ -8,10 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import sys
 import warnings
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -29,6 +31,12 @@ KINDS = {"u": "none", "b": "bounds", "l": "linear", "n": "nonlinear"}
 """How the table writes the kind of constraints, and we."""
 
 _DENSE = 1_000_000  # entries of linear terms that are kept dense: 8 MB
+# How comments of a problem's file state the solution, and its code the usual sizes.
+_SOLUTION = re.compile(r"^ *# *(?:LO|ZL) SOLTN(\(.*?\))? +(\S+)(.*)$", re.MULTILINE)
+_SIZE = re.compile(r"v_\['([^']+)'\] = (?:int|float)\((\S+?)\); +# +SIF file default value")
+_NAMED = re.compile(r"(\w+)=([\d.]+)")
+_ABOVE_ZERO = re.compile(r"self\.objlower = 0?\.0\n")
+_EXACT = 3  # digits of a stated solution up to which it is no rounded number: 7.2, -0.25
 _INFINITE = 1e20  # a bound beyond this is none, as everywhere in CUTEst
 
 
@@ -81,6 +89,67 @@ def find(name: str) -> Line:
     if line is None:
         raise InvalidInput(f"CUTEst has no problem {name!r}{nearest(name.upper(), known)}")
     return line
+
+
+def optimum(name: str) -> float | None:
+    """The least objective that the comments of a problem's file state for its usual size; None where none is.
+
+    Comments are not proofs, and some are wrong. A number, unless it is whole, that a problem of the same
+    family states as well is left out: many are copies, such as those of PALMER4C to PALMER8C.
+    """
+    found = _stated(_file(name))
+    if found is None or found.is_integer():
+        return found
+    family = _file(name).parent.glob(f"{name[:4]}*.py")
+    return None if any(_stated(other) == found for other in family if other.stem != name) else found
+
+
+def _stated(file: Path) -> float | None:
+    """The number in a file's comments.
+
+    They write ``SOLTN 0.0504``, ``SOLTN(10) 4.77D-3`` for a size, or ``SOLTN -6.5 $ (n=10,b=5)``. In a file
+    whose problem has several sizes only a value for the usual one counts, and of several values without a
+    size none does: some are of local minima. Zero counts only where the file bounds the objective by it,
+    since it also stands for what nobody knows. Long numbers are rounded, so their last digit is raised by
+    one: the least objective is at most this.
+    """
+    text = file.read_text(encoding="utf-8", errors="replace")
+    sizes = [(letter.lower(), float(size)) for letter, size in _SIZE.findall(text)]
+    found = set()
+    for size, value, note in _SOLUTION.findall(text):
+        if (at_most := _raised(value)) is not None and _applies(size, note, sizes):
+            found.add(at_most)
+    if len(found) != 1 or (found == {0.0} and not _ABOVE_ZERO.search(text)):
+        return None
+    return found.pop()
+
+
+def _applies(size: str, note: str, sizes: list[tuple[str, float]]) -> bool:
+    """Whether a comment is about the usual sizes: by its bracket, in their order, or by its note, by name."""
+    if not sizes:
+        return not size and "$" not in note
+    if not size:
+        named = _NAMED.findall(note)
+        return bool(named) and all((letter.lower(), float(at)) in sizes for letter, at in named)
+    given = size.strip("()").split(",")
+    usual = [at for _, at in sizes]
+    try:
+        return [float(each) for each in given] == usual[: len(given)]
+    except ValueError:
+        return False
+
+
+def _raised(text: str) -> float | None:
+    """A number of a comment, raised by one of its last digit where it is long; None for other text."""
+    try:
+        value = Decimal(text.replace("D", "E"))
+    except InvalidOperation:
+        return None
+    _, digits, exponent = value.normalize().as_tuple()
+    if not isinstance(exponent, int):  # of nan
+        return None
+    rounded = len(digits) > _EXACT and exponent < 0
+    return float(value + Decimal((0, (1,), exponent)) if rounded else value)
 
 
 def files(name: str) -> dict[str, Path]:
