@@ -127,4 +127,31 @@ _SOLVERS = (
     ),
     ("ipopt", "ipopt:Ipopt", "Ipopt: an interior point for smooth problems with bounds and constraints"),
     ("optax", "optax:Optax", "optax: first-order methods as they train networks, a fixed learning rate"),
+    ("optimistix.bfgs", "optimistix:Bfgs", "optimistix's BFGS in JAX: gradients, no constraints"),
+    ("optimistix.lbfgs", "optimistix:Lbfgs", "optimistix's limited-memory BFGS: gradients, no constraints"),
+    (
+        "optimistix.nonlinear-cg",
+        "optimistix:NonlinearCg",
+        "optimistix's conjugate gradients: gradients, no constraints",
+    ),
+    (
+        "optimistix.gradient-descent",
+        "optimistix:GradientDescent",
+        "optimistix's gradient descent: steps of one length, no constraints",
+    ),
+    (
+        "optimistix.levenberg-marquardt",
+        "optimistix:LevenbergMarquardt",
+        "optimistix's Levenberg-Marquardt: least squares by Jacobians, no constraints",
+    ),
+    (
+        "optimistix.gauss-newton",
+        "optimistix:GaussNewton",
+        "optimistix's Gauss-Newton: least squares by Jacobians, no constraints",
+    ),
+    (
+        "optimistix.dogleg",
+        "optimistix:Dogleg",
+        "optimistix's dogleg: least squares by Jacobians, no constraints",
+    ),
 )

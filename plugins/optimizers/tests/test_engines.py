@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 import pytest
 from optiframe_optimizers.collections import cutest
@@ -18,6 +19,7 @@ from optiframe_optimizers.solvers import (
     nevergrad,
     nlopt,
     optax,
+    optimistix,
     skglm,
     sklearn,
 )
@@ -84,6 +86,25 @@ class TestOptax(OfAnEngine):
 
     solver = optax.Optax(rate=0.05)
     seconds = 5.0
+
+
+needs_optimistix = pytest.mark.skipif(
+    find_spec("optimistix") is None, reason="the development group brings optimistix"
+)
+OPTIMISTIX = (
+    optimistix.Bfgs(),
+    optimistix.Lbfgs(),
+    optimistix.NonlinearCg(),
+    optimistix.GradientDescent(rate=0.1),
+    optimistix.LevenbergMarquardt(),
+    optimistix.GaussNewton(),
+    optimistix.Dogleg(),
+)
+
+for _one in OPTIMISTIX:  # JAX compiles the steps, for each shape
+    _name = f"TestOptimistix{type(_one).__name__}"
+    _contract = type(_name, (OfAnEngine,), {"solver": _one, "seconds": 10.0, "__doc__": type(_one).__doc__})
+    globals()[_name] = needs_optimistix(pytest.mark.slow(_contract))
 
 
 needs_ipopt = pytest.mark.skipif(
@@ -327,7 +348,17 @@ def test_what_an_engine_cannot_take_is_refused_in_words(method: str, problem: An
 
 
 @pytest.mark.parametrize(
-    "name", ["nlopt.bobyqa", "cma", "cobyqa", "skglm.composite", "nevergrad", "optax", "ipopt"]
+    "name",
+    [
+        "nlopt.bobyqa",
+        "cma",
+        "cobyqa",
+        "skglm.composite",
+        "nevergrad",
+        "optax",
+        "optimistix.bfgs",
+        "ipopt",
+    ],
 )
 def test_without_its_library_an_engine_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     solver = of.solver(name)
@@ -368,3 +399,58 @@ def test_an_objective_without_values_is_never_converged(name: str) -> None:
     result = of.solve(problem, name, budget=Budget(iterations=200), progress=False)
     assert result.status is not Status.CONVERGED
     assert not np.isfinite(result.objective)
+
+
+@needs_optimistix
+def test_optimistix_takes_the_steps_that_it_takes_by_itself() -> None:
+    library, jax = engines.library("optimistix"), engines.library("jax")
+
+    def value(x: Any, args: Any) -> Any:
+        return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+
+    start = np.array([-1.2, 1.0])
+    function = of.from_function(lambda x: value(x, None), 2)
+    for name in ("optimistix.bfgs", "optimistix.lbfgs", "optimistix.nonlinear-cg"):
+        solver: Any = of.solver(name)
+        with pytest.warns(of.NotConverged):
+            ours = of.solve(Minimize(function, start=start), solver, budget={"iterations": 9}, progress=False)
+        with optax.in_64_bits():
+            theirs = library.minimise(
+                value, solver._method(), jax.numpy.array(start), max_steps=9, throw=False
+            )
+            assert ours.solution == pytest.approx(np.array(theirs.value), rel=1e-10), name
+
+
+@needs_optimistix
+@pytest.mark.parametrize("name", ["optimistix.levenberg-marquardt", "optimistix.dogleg"])
+def test_optimistix_fits_a_curve_by_residuals(name: str) -> None:
+    t = np.linspace(0.0, 2.0, 15)
+    fit = of.from_residuals(lambda p: p[0] * anp.exp(-p[1] * t) - 3.0 * np.exp(-0.7 * t), 2)
+    result = of.solve(Minimize(fit, start=np.ones(2)), name, progress=False)
+    assert result.status is Status.CONVERGED
+    assert result.solution == pytest.approx([3.0, 0.7], rel=1e-5)
+    assert result.iterations < 20
+
+
+@needs_optimistix
+@pytest.mark.parametrize("name", ["optax", "optimistix.lbfgs", "optimistix.dogleg"])
+def test_what_a_function_raises_comes_out_of_jax_as_it_is(name: str) -> None:
+    class Mine(Exception):
+        pass
+
+    def fails(x: Any) -> Any:
+        raise Mine
+
+    values = of.from_function(fails, 2, gradient=fails)
+    function = of.from_residuals(fails, 2, jacobian=fails) if name == "optimistix.dogleg" else values
+    with pytest.raises(Mine):
+        of.solve(Minimize(function), name, progress=False)
+
+
+@needs_optimistix
+def test_evaluations_end_optimistix_and_each_step_counts_a_value_and_a_gradient() -> None:
+    problem = Minimize({"name": "cutest", "instance": "ROSENBR"}, start=[-1.2, 1.0])
+    with pytest.warns(of.NotConverged):
+        result = of.solve(problem, "optimistix.bfgs", budget=Budget(evaluations=21), progress=False)
+    assert result.status is Status.EVALUATION_LIMIT
+    assert result.iterations == 10

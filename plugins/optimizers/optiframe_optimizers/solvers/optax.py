@@ -51,17 +51,17 @@ class Optax(Solver[Minimize, Array, None]):
 
         flat, step = Flat(problem), jax.jit(advance)
         x = first_point(problem, run)
-        with _in_64_bits():
+        with in_64_bits():
             state = optimizer.init(jax.numpy.asarray(x))
         while True:
             gradient = flat.gradient(x)
-            with _in_64_bits():
+            with in_64_bits():
                 ahead, state = step(gradient, state, x)
             x = np.array(ahead, dtype=np.float64)
             yield Iterate(flat.point(x), residual=float(np.max(np.abs(flat.gradient(x)), initial=0.0)))
 
 
-def _in_64_bits() -> AbstractContextManager[Any]:
+def in_64_bits() -> AbstractContextManager[Any]:
     """JAX's switch, for as long as a step lasts: whoever else uses JAX in this process keeps their own."""
     context: AbstractContextManager[Any] = library("jax").enable_x64(True)
     return context
