@@ -44,167 +44,147 @@ __getattr__, _, __all__ = exports(
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
-    return [
-        Description(
-            "problem",
+    return [Description(kind, *row) for kind, rows in _NAMES.items() for row in rows]
+
+
+_NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {  # kind -> name, class, summary
+    "problem": (
+        (
             "pairwise-ranking",
             ".problem:PairwiseRanking",
             "Find scores of items from paired comparisons, some of which are wrong",
         ),
-        Description(
-            "problem",
+        (
             "listwise-ranking",
             ".listwise.problem:ListwiseRanking",
             "Find scores of items from rankings of several of them, and from choices out of sets",
         ),
-        Description(
-            "solver",
+    ),
+    "solver": (
+        (
             "hodge.l2",
             ".solvers.least_squares:LeastSquares",
             "Least-squares scores by the graph Laplacian, with intervals",
         ),
-        Description(
-            "solver",
+        (
             "hodge.hlasso",
             ".solvers.huber_lasso:HuberLasso",
             "Huber-LASSO: scores and outliers along the whole regularization path",
         ),
-        Description(
-            "solver",
+        (
             "hodge.hlasso-l2",
             ".solvers.refit:HuberLassoRefit",
             "Huber-LASSO, then least squares without the comparisons it took for outliers",
         ),
-        Description(
-            "solver",
+        (
             "hodge.lbi",
             ".solvers.lbi:LinearizedBregman",
             "Linearized Bregman iteration: a path of outliers with little bias",
         ),
-        Description(
-            "solver",
+        (
             "hodge.iss",
             ".solvers.inverse_scale:InverseScaleSpace",
             "Inverse scale space: the limit of linearized Bregman iteration, exactly",
         ),
-        Description(
-            "solver",
+        (
             "hodge.iht",
             ".solvers.thresholding:IterativeHardThresholding",
             "Iterative hard thresholding: a given number of outliers",
         ),
-        Description(
-            "solver",
+        (
             "hodge.ilts",
             ".solvers.thresholding:IterativeLeastTrimmedSquares",
             "Iterative least trimmed squares: a given number of comparisons left out",
         ),
-        Description(
-            "solver",
+        (
             "hodge.capped",
             ".solvers.capped:CappedThresholding",
             "Hard thresholding with the outliers capped in total, per annotator and per pair",
         ),
-        Description(
-            "solver",
+        (
             "hodge.bradley-terry",
             ".solvers.bradley_terry:BradleyTerry",
             "Maximum-likelihood scores of the Bradley-Terry model, with ties and a weak prior",
         ),
-        Description(
-            "solver",
+        (
             "ranking.crowd-bt",
             ".solvers.crowd_bt:CrowdBradleyTerry",
             "Bradley-Terry scores and reliability of workers together (CrowdBT), with intervals",
         ),
-        Description(
-            "solver",
+        (
             "ranking.plackett-luce",
             ".solvers.plackett_luce:PlackettLuce",
             "Maximum-likelihood scores from rankings of several items and choices from sets (Plackett-Luce)",
         ),
-        Description(
-            "solver",
+        (
             "hodge.bootstrap",
             ".solvers.bootstrap:BootstrapIntervals",
             "Any of these with intervals of scores and ranks, from comparisons drawn again",
         ),
-        Description(
-            "solver",
-            "ranking.suggest",
-            ".solvers.suggest:Suggest",
-            "Any of these with the pairs to compare next",
-        ),
-        Description(
-            "data set",
+        ("ranking.suggest", ".solvers.suggest:Suggest", "Any of these with the pairs to compare next"),
+    ),
+    "data set": (
+        (
             "pairwise.pc-vqa",
             ".datasets.published:PcVqa",
             "Quality of videos: 38,400 comparisons, 10 references x 16",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.pc-iqa",
             ".datasets.published:PcIqa",
             "Quality of images: 23,097 comparisons, 15 references x 16",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.pc-iqa-extended",
             ".datasets.published:PcIqaExtended",
             "Quality of images, the larger collection: 43,265 comparisons",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.pc-iqa-workers",
             ".datasets.published:PcIqaWorkers",
             "Quality of images, reference 1 with its 172 workers: 4,429 comparisons",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.human-age",
             ".datasets.published:HumanAge",
             "Who looks older: 14,011 comparisons of 30 faces",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.world-college",
             ".datasets.published:WorldCollege",
             "Which university is preferred: 8,823 comparisons of 261",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.random-order",
             ".datasets.generators:RandomOrder",
             "A random total order compared at random, some comparisons reversed",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.bias",
             ".datasets.generators:Bias",
             "Margins with Gaussian noise and a few large outliers",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.image",
             ".datasets.generators:Image",
             "An image from differences of near pixels, some of them wrong: 346,737 comparisons",
         ),
-        Description(
-            "data set",
+        (
             "pairwise.bipartite",
             ".datasets.generators:Bipartite",
             "Good items against bad ones, some votes flipped",
         ),
-        Description(
-            "data set",
+        (
             "rankings.plackett-luce",
             ".datasets.rankings:DrawnRankings",
             "Rankings of several items drawn from the Plackett-Luce model",
         ),
-        Description(
-            "objective",
+    ),
+    "objective": (
+        (
             "huber-differences",
             ".huber.objective:HuberDifferences",
             "Huber's loss of the misfit between margins and differences of scores",
         ),
-    ]
+    ),
+}

@@ -37,158 +37,129 @@ __getattr__, _, __all__ = exports(
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
-    return [
-        Description(
-            "problem",
+    return [Description(kind, *row) for kind, rows in _NAMES.items() for row in rows]
+
+
+_NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {  # kind -> name, class, summary
+    "problem": (
+        (
             "collaborative-ranking",
             ".problem:CollaborativeRanking",
             "Find a ranking of the items for every user, from a few comparisons by each",
         ),
-        Description(
-            "solver",
+    ),
+    "solver": (
+        (
             "manifold.trust-region",
             ".solvers.trust_region:TrustRegion",
             "Riemannian trust region over matrices of a fixed rank (PRTRS)",
         ),
-        Description(
-            "solver",
+        (
             "btl.personal",
             ".solvers.personal:PersonalRankings",
             "Personal rankings where they predict better than one ranking for all, and else that one",
         ),
-        Description(
-            "solver",
+        (
             "manifold.pymanopt",
             ".baselines.pymanopt_solver:Pymanopt",
             "pymanopt's trust region or conjugate gradients on the same manifold",
         ),
-        Description(
-            "solver",
+        (
             "pymanopt.steepest-descent",
             ".baselines.pymanopt_optimizers:SteepestDescent",
             "pymanopt's gradient descent over a manifold: sphere, stiefel, grassmann, ...",
         ),
-        Description(
-            "solver",
+        (
             "pymanopt.conjugate-gradient",
             ".baselines.pymanopt_optimizers:ConjugateGradient",
             "pymanopt's conjugate gradients over a manifold, from gradients",
         ),
-        Description(
-            "solver",
+        (
             "pymanopt.trust-regions",
             ".baselines.pymanopt_optimizers:TrustRegions",
             "pymanopt's trust region over a manifold, from gradients and Hessian products",
         ),
-        Description(
-            "solver",
+        (
             "manifold.lbfgs",
             ".baselines.lbfgs:FactorLBFGS",
             "SciPy's L-BFGS on the two factors of a low-rank matrix",
         ),
-        Description(
-            "solver",
+        (
             "btl.bfgd",
             ".baselines.bfgd:BiFactoredGradientDescent",
             "Gradient descent on both factors with a log barrier for the largest score (BFGDB)",
         ),
-        Description(
-            "solver",
+        (
             "btl.spg",
             ".baselines.spg:SpectralProjectedGradient",
             "Spectral projected gradients on a ball of the nuclear norm (SPG)",
         ),
-        Description(
-            "solver",
+        (
             "btl.convex",
             ".baselines.convex:ConvexRelaxation",
             "The same convex relaxation by CVXPY, for tiny cases",
         ),
-        Description(
-            "data set",
+    ),
+    "data set": (
+        (
             "collaborative.low-rank",
             ".datasets.generators:LowRankScores",
             "Users whose scores are of low rank, compared at random",
         ),
-        Description(
-            "data set",
+        (
             "collaborative.human-age",
             ".datasets.published:HumanAge",
             "Who looks older, by worker: 14,011 comparisons of 30 faces by 94 workers",
         ),
-        Description(
-            "data set",
+        (
             "collaborative.world-college",
             ".datasets.published:WorldCollege",
             "Where people would rather study: 8,823 comparisons of 261 universities by 340 workers",
         ),
-        Description(
-            "objective",
+    ),
+    "objective": (
+        (
             "bradley-terry-low-rank",
             ".objective.btl:BtlObjective",
             "Users' comparisons under Bradley-Terry-Luce with low-rank scores, and a penalty",
         ),
-        Description(
-            "objective",
+        (
             "known-entries",
             ".objective.completion:KnownEntries",
             "Half the squared misfit to the known entries of a low-rank matrix",
         ),
-        Description(
-            "objective",
+        (
             "of-matrix",
             ".objective.dense_objective:OfMatrix",
             "A function of a whole matrix, taken at the product of two factors",
         ),
-        Description(
-            "constraint set",
-            "rank",
-            ".low_rank:Rank",
-            "Matrices of at most a given rank, as pairs of factors",
-        ),
-        Description(
-            "constraint set",
+    ),
+    "constraint set": (
+        ("rank", ".low_rank:Rank", "Matrices of at most a given rank, as pairs of factors"),
+        (
             "positive-rank-one",
             ".geometry.positive_rank_one:PositiveRankOne",
             "Symmetric positive semidefinite matrices x x', each by its vector x",
         ),
-        Description(
-            "constraint set", "sphere", ".sets.spheres:Sphere", "Arrays whose squared entries sum to one"
-        ),
-        Description(
-            "constraint set", "oblique", ".sets.spheres:Oblique", "Matrices whose columns have length one"
-        ),
-        Description(
-            "constraint set",
+        ("sphere", ".sets.spheres:Sphere", "Arrays whose squared entries sum to one"),
+        ("oblique", ".sets.spheres:Oblique", "Matrices whose columns have length one"),
+        (
             "elliptope",
             ".sets.spheres:Elliptope",
             "Correlation matrices Y Y' of low rank, each by its factor Y",
         ),
-        Description(
-            "constraint set", "stiefel", ".sets.orthonormal:Stiefel", "Matrices with orthonormal columns"
-        ),
-        Description(
-            "constraint set",
-            "grassmann",
-            ".sets.orthonormal:Grassmann",
-            "Subspaces, each by orthonormal columns that span it",
-        ),
-        Description(
-            "constraint set",
-            "rotations",
-            ".sets.orthonormal:Rotations",
-            "Orthogonal matrices of determinant one",
-        ),
-        Description(
-            "constraint set",
+        ("stiefel", ".sets.orthonormal:Stiefel", "Matrices with orthonormal columns"),
+        ("grassmann", ".sets.orthonormal:Grassmann", "Subspaces, each by orthonormal columns that span it"),
+        ("rotations", ".sets.orthonormal:Rotations", "Orthogonal matrices of determinant one"),
+        (
             "positive-definite",
             ".sets.definite:PositiveDefinite",
             "Symmetric matrices whose eigenvalues are above zero",
         ),
-        Description(
-            "constraint set",
+        (
             "psd-fixed-rank",
             ".sets.definite:PsdFixedRank",
             "Symmetric positive semidefinite matrices Y Y' of a given rank, each by its factor Y",
         ),
-    ]
+    ),
+}

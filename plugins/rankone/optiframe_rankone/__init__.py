@@ -51,185 +51,134 @@ OPTIFRAME_RENAMED = dict.fromkeys(
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
-    return [
-        Description(
-            "problem",
+    return [Description(kind, *row) for kind, rows in _NAMES.items() for row in rows]
+
+
+_NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {  # kind -> name, class, summary
+    "problem": (
+        (
             "label-aggregation",
             ".problem:LabelAggregation",
             "Find the true labels of tasks, and the skills of workers, from crowd labels",
         ),
-        Description(
-            "problem",
+        (
             "rank-one-completion",
             ".completion.problem:RankOneCompletion",
             "Complete a symmetric matrix of rank one from some of its entries",
         ),
-        Description(
-            "solver",
+    ),
+    "solver": (
+        (
             "labels.crowd",
             ".solvers.crowd:CrowdMean",
             "Mean of three EM fits whose workers borrow strength from the crowd",
         ),
-        Description(
-            "solver",
-            "labels.majority",
-            ".baselines.majority:Majority",
-            "Majority vote; every label counts one",
-        ),
-        Description(
-            "solver",
+        ("labels.majority", ".baselines.majority:Majority", "Majority vote; every label counts one"),
+        (
             "labels.one-coin-em",
             ".baselines.one_coin:OneCoinEM",
             "EM for the one-coin model: one accuracy a worker",
         ),
-        Description(
-            "solver",
+        (
             "labels.dawid-skene",
             ".baselines.dawid_skene:DawidSkene",
             "EM for full confusion matrices, from the majority vote",
         ),
-        Description(
-            "solver",
+        (
             "labels.glad",
             ".baselines.glad:Glad",
             "EM for the ability of workers and the difficulty of tasks (GLAD)",
         ),
-        Description(
-            "solver",
+        (
             "labels.opt-ds",
             ".baselines.opt_ds:OptDawidSkene",
             "Confusion matrices from moments of three groups of workers, then EM",
         ),
-        Description(
-            "solver",
+        (
             "labels.ebcc",
             ".baselines.ebcc:EnhancedBayes",
             "Variational Bayes for confusion matrices of subtypes of the classes (EBCC)",
         ),
-        Description(
-            "solver",
+        (
             "labels.kos",
             ".baselines.kos:KargerOhShah",
             "Message passing between tasks and workers (Karger, Oh, Shah)",
         ),
-        Description(
-            "solver",
+        (
             "labels.ratio",
             ".baselines.eigen_ratio:EigenvectorRatio",
             "Skills as the ratio of two leading eigenvectors (ER), then a linear vote",
         ),
-        Description(
-            "solver",
-            "labels.iwmv",
-            ".baselines.iwmv:IterativeWeightedMajority",
-            "Iterative weighted majority voting",
-        ),
-        Description(
-            "solver",
+        ("labels.iwmv", ".baselines.iwmv:IterativeWeightedMajority", "Iterative weighted majority voting"),
+        (
             "labels.m3v",
             ".baselines.m3v:MaxMarginMajority",
             "Max-margin majority voting: the vote whose winners win by most",
         ),
-        Description(
-            "solver",
-            "labels.oracle",
-            ".baselines.oracle:Oracle",
-            "The vote with the true skills, where they are known",
-        ),
-        Description(
-            "solver",
+        ("labels.oracle", ".baselines.oracle:Oracle", "The vote with the true skills, where they are known"),
+        (
             "rankone.pgd",
             ".solvers.pgd:ProjectedGradient",
             "Plug-in gradient descent on the correlations between workers",
         ),
-        Description(
-            "solver",
+        (
             "rankone.coordinate",
             ".solvers.coordinate:CoordinateDescent",
             "Coordinate descent: one worker after the other, in closed form",
         ),
-        Description(
-            "solver",
+        (
             "rankone.exponentiated",
             ".solvers.exponentiated:ExponentiatedGradient",
             "Exponentiated gradient on absolute correlations, signs read afterwards",
         ),
-        Description(
-            "solver",
+        (
             "rankone.relaxation",
             ".solvers.relaxation:TraceRelaxation",
             "Semidefinite relaxation by CVXPY, for up to 100 rows",
         ),
-        Description(
-            "data set",
-            "labels.rte",
-            ".datasets.published:Rte",
-            "Textual entailment: 800 tasks, 164 workers, 2 classes",
-        ),
-        Description(
-            "data set",
-            "labels.temp",
-            ".datasets.published:Temp",
-            "Order of events: 462 tasks, 76 workers, 2 classes",
-        ),
-        Description(
-            "data set",
-            "labels.dogs",
-            ".datasets.published:Dogs",
-            "Dog breeds: 807 tasks, 109 workers, 4 classes",
-        ),
-        Description(
-            "data set",
-            "labels.wsd",
-            ".datasets.published:Wsd",
-            "Word senses: 177 tasks, 34 workers, 3 classes",
-        ),
-        Description(
-            "data set",
-            "labels.web",
-            ".datasets.published:Web",
-            "Web search: 2,665 tasks, 177 workers, 5 classes",
-        ),
-        Description(
-            "data set",
+    ),
+    "data set": (
+        ("labels.rte", ".datasets.published:Rte", "Textual entailment: 800 tasks, 164 workers, 2 classes"),
+        ("labels.temp", ".datasets.published:Temp", "Order of events: 462 tasks, 76 workers, 2 classes"),
+        ("labels.dogs", ".datasets.published:Dogs", "Dog breeds: 807 tasks, 109 workers, 4 classes"),
+        ("labels.wsd", ".datasets.published:Wsd", "Word senses: 177 tasks, 34 workers, 3 classes"),
+        ("labels.web", ".datasets.published:Web", "Web search: 2,665 tasks, 177 workers, 5 classes"),
+        (
             "synthetic.single-coin",
             ".datasets.single_coin:SingleCoin",
             "Labels drawn from the single-coin model, with known truth and skills",
         ),
-        Description(
-            "data set",
+        (
             "synthetic.hostile-crowd",
             ".datasets.hostile:HostileCrowd",
             "Labels of crowds that mislead: drive-by workers, clickers, copiers, colluders and others",
         ),
-        Description(
-            "data set",
+        (
             "labels.sparsified",
             ".datasets.sparsified:Sparsified",
             "Labels of another set, thinned until no worker shares tasks with many others",
         ),
-        Description(
-            "data set",
+        (
             "rank-one.ring",
             ".datasets.completion_sets:Ring",
             "Products of random skills along a ring (Figures 4 and 5)",
         ),
-        Description(
-            "data set",
+        (
             "rank-one.grid",
             ".datasets.completion_sets:Grid",
             "Products of random skills along a square grid with one extra edge (Figures 4 and 5)",
         ),
-        Description(
-            "data set",
+        (
             "rank-one.erdos-renyi",
             ".datasets.completion_sets:ErdosRenyi",
             "Products of random skills along a random graph (Figures 4 and 5)",
         ),
-        Description(
-            "objective",
+    ),
+    "objective": (
+        (
             "rank-one-least-squares",
             ".completion.objective:RankOneLeastSquares",
             "Weighted squared distance of x x' to the known entries of a symmetric matrix",
         ),
-    ]
+    ),
+}

@@ -41,154 +41,137 @@ OPTIFRAME_RENAMED = {
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
-    return [
-        Description(
-            "problem",
+    return [Description(kind, *row) for kind, rows in _NAMES.items() for row in rows]
+
+
+_NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {  # kind -> name, class, summary
+    "problem": (
+        (
             "sparse-recovery",
             ".learning.sparse_recovery:SparseRecovery",
             "Minimize over sparse points, judged against a known true point",
         ),
-        Description(
-            "problem",
+        (
             "task-assignment",
             ".assignment.problem:TaskAssignment",
             "Assign workers to tasks within caps for the greatest expected accuracy",
         ),
-        Description(
-            "problem",
+        (
             "selection",
             ".selection.problem:ItemSelection",
             "Choose items from a table for the greatest value, within bounds on their groups",
         ),
-        Description(
-            "problem",
+        (
             "network-identification",
             ".networks.problem:NetworkIdentification",
             "Find a directed network with bounded degrees from expression over time",
         ),
-        Description(
-            "solver",
+    ),
+    "solver": (
+        (
             "tvcs.exact",
             ".solvers.exact:ExactProjection",
             "Projection onto a three-view set, exact and proved on every call",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.iht",
             ".learning.iht:IterativeHardThresholding",
             "Iterative hard thresholding: a gradient step, then the projection",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.gradmp",
             ".learning.gradmp:GradientMatchingPursuit",
             "Gradient matching pursuit: fit on a doubled support, then prune",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.htp",
             ".learning.htp:HardThresholdingPursuit",
             "Hard thresholding pursuit: the support of a gradient step, and the best point on it",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.splicing",
             ".learning.splicing:Splicing",
             "Exchanges of entries in and out of the support, each followed by the best fit",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.stochastic-iht",
             ".learning.stochastic:StochasticIHT",
             "Iterative hard thresholding with gradients of random blocks of terms that grow",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.stochastic-gradmp",
             ".learning.stochastic:StochasticGradMP",
             "Gradient matching pursuit with gradients of random blocks of terms",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.fewer-views",
             ".learning.baselines:FewerViews",
             "Sparse learning with some of the views, projected onto all at the end",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.exclusive-lasso",
             ".learning.baselines:ExclusiveLasso",
             "Squared l1 norms of the groups as a penalty, projected at the end",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.first-order",
             ".solvers.first_order:FirstOrderProjection",
             "Projection onto a three-view set by the paper's projected gradient; for p up to 400",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.pdhg",
             ".solvers.pdhg:PrimalDualProjection",
             "Projection onto a three-view set by restarted primal-dual steps",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.greedy",
             ".solvers.greedy:GreedyProjection",
             "Largest entries first onto a three-view set; not exact, says what it loses at most",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.select",
             ".selection.solver:SelectItems",
             "The best choice of items within bounds on groups, with prices and proof",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.assignment-iht",
             ".assignment.solvers:AssignmentIHT",
             "Stochastic iterative hard thresholding on the smoothed expected accuracy",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.assignment-by-quality",
             ".assignment.solvers:AssignmentByQuality",
             "The assignment with the greatest sum of qualities, by the exact linear program",
         ),
-        Description(
-            "solver",
+        (
             "tvcs.assignment-random",
             ".assignment.solvers:RandomAssignment",
             "A random assignment that uses the caps as far as possible",
         ),
-        Description(
-            "data set",
+    ),
+    "data set": (
+        (
             "sparse.planted-regression",
             ".datasets.planted:PlantedRegression",
             "Gaussian samples of a matrix with a three-view support: regression",
         ),
-        Description(
-            "data set",
+        (
             "sparse.planted-classification",
             ".datasets.planted:PlantedClassification",
             "Gaussian samples of a matrix with a three-view support: classification",
         ),
-        Description(
-            "data set",
+        (
             "assignment.uniform",
             ".datasets.assignments:UniformQualities",
             "Qualities of workers for tasks, uniform between .5 and .9, caps as ratios",
         ),
-        Description(
-            "data set",
+        (
             "grn.random-network",
             ".datasets.gene_networks:RandomNetwork",
             "A drawn network of 30 genes with bounded degrees, linear dynamics and noise",
         ),
         *(
-            Description(
-                "data set",
+            (
                 f"grn.dream4-10.{k}",
                 f".datasets.gene_networks:Dream4Of10Number{k}",
                 f"DREAM4 network {k} of ten genes: 105 points, {edges} edges",
@@ -196,36 +179,36 @@ def optiframe_plugin() -> list[Description]:
             for k, edges in enumerate((15, 16, 15, 13, 12), start=1)
         ),
         *(
-            Description(
-                "data set",
+            (
                 f"grn.dream4-100.{k}",
                 f".datasets.gene_networks:Dream4Of100Number{k}",
                 f"DREAM4 network {k} of a hundred genes: 210 points, {edges} edges",
             )
             for k, edges in enumerate((176, 249), start=1)
         ),
-        Description(
-            "objective",
+    ),
+    "objective": (
+        (
             "assignment-loss",
             ".assignment.objective:AssignmentLoss",
             "Smoothed expected share of wrong labels of an assignment, over drawn answers",
         ),
-        Description(
-            "objective",
+        (
             "network-least-squares",
             ".networks.objective:NetworkLeastSquares",
             "Least squares for a network of effects without self-edges, in matrix form",
         ),
-        Description(
-            "constraint set",
+    ),
+    "constraint set": (
+        (
             "three-view",
             ".sets.three_view:ThreeView",
             "Few nonzeros in all, in each group of one view and in each group of another",
         ),
-        Description(
-            "constraint set",
+        (
             "three-view-box",
             ".sets.boxed_three_view:BoxedThreeView",
             "The same with entries from 0 to 1: assignments, relaxed",
         ),
-    ]
+    ),
+}
