@@ -161,6 +161,35 @@ class Hollow(ConstraintSet):
         return v / np.linalg.norm(v)
 
 
+class Halved(ConstraintSet):
+    """A sphere, whose projection leads to its points without negative entries, the nearest of these."""
+
+    name = "twin.halved"
+    convex = False
+
+    def project(self, v):
+        kept = np.maximum(v, 0.0) if v.max() > 0 else np.where(v == v.max(), 1.0, 0.0)
+        return kept / np.linalg.norm(kept)
+
+    def violation(self, x):
+        return abs(float(np.linalg.norm(x)) - 1.0) if np.isfinite(x).all() else math.inf
+
+
+class Orthogonalized(ConstraintSet):
+    """Orthonormal columns by Gram and Schmidt: a way into the set, and not the nearest."""
+
+    name = "twin.orthogonalized"
+    convex = False
+
+    def check_shape(self, shape):
+        if len(shape) != 2:
+            raise of.InvalidInput("give a matrix")
+
+    def project(self, v):
+        q, r = np.linalg.qr(v)
+        return q * np.where(np.diag(r) < 0, -1.0, 1.0)
+
+
 class Joined(L2Ball):
     """A ball, said to be separable."""
 
@@ -206,6 +235,8 @@ BOUNDS = {"lower": -1.0, "upper": 1.0}
         (Drifting(**BOUNDS), "projecting twice changes nothing", "moves it by"),
         (Writing(**BOUNDS), "a projection lies in the set", "project changes its argument"),
         (Blind(radius=1.0), "violation tells inside from outside", "its projection is"),
+        (Halved(), "violation tells inside from outside", "its projection is"),
+        (Orthogonalized(), "no point of the set is nearer than the projection", "is not the nearest point"),
         (Hollow(), "a convex set holds the middle of its points", "set convex = False"),
         (Joined(radius=1.0), "a separable set projects each entry for itself", "the projection of others"),
         (Short(radius=1.0), "the farthest point is a member and farthest", "and a point of the set"),
@@ -216,6 +247,11 @@ BOUNDS = {"lower": -1.0, "upper": 1.0}
 )
 def test_a_set_that_breaks_a_rule_fails_for_it(twin: ConstraintSet, check: str, text: str) -> None:
     assert text in broken(twin)[check]
+
+
+def test_a_projection_into_a_part_of_a_set_fails_for_nothing_else() -> None:
+    assert set(broken(Halved())) == {"violation tells inside from outside"}
+    assert set(broken(Orthogonalized())) == {"no point of the set is nearer than the projection"}
 
 
 def test_scaling_into_a_ball_fails_for_nothing_else_and_so_needs_the_search() -> None:

@@ -76,12 +76,14 @@ class ConstraintSet(Record):
     `projection_as_cvxpy`. `convex` says whether `as_cvxpy` describes the set itself; `separable`
     that it bounds each entry for itself.
     A set whose points are not arrays names their `point_type` and overrides `distance`,
-    `origin` and `violation`; a point has a `shape`.
+    `origin` and `violation`; a point has a `shape`. A kind of sets with rules of its own gives their
+    checks as `contract`, as a `Part` does; `optiframe check` tries them after those of every set.
     """
 
     convex: ClassVar[bool] = True
     separable: ClassVar[bool] = False
     point_type: ClassVar[type] = np.ndarray
+    contract: ClassVar[Sequence[Callable[[Any], None]] | str] = ()
 
     def project(self, v: Any) -> Any:
         """A nearest point of the set (Euclidean distance); any one of them where several are."""

@@ -23,7 +23,7 @@ from optiframe.testing.solvers.checks import Outcome, words
 
 PartCheck = Callable[[Subject], None]
 
-# The first kind that fits; of a part of another family, its base class gives them.
+# The first kind that fits. A kind of sets may add to them; the base class of another family gives its own.
 _OF: tuple[tuple[type[Any], tuple[PartCheck, ...]], ...] = (
     (ConstraintSet, SET_CHECKS),
     (Objective, OBJECTIVE_CHECKS),
@@ -41,14 +41,11 @@ def checks_of(part: Any) -> tuple[PartCheck, ...]:
     InvalidInput
         For anything else.
     """
-    for kind, checks in _OF:
+    brought = part.contract if isinstance(part, ConstraintSet | Part) else ()
+    own = imported(brought) if isinstance(brought, str) else brought
+    for kind, checks in (*_OF, (Part, ())):
         if isinstance(part, kind):
-            return (*RECORD_CHECKS, *checks)
-    if isinstance(part, Part):
-        return (
-            *RECORD_CHECKS,
-            *(imported(part.contract) if isinstance(part.contract, str) else part.contract),
-        )
+            return (*RECORD_CHECKS, *checks, *own)
     raise InvalidInput(
         f"a {type(part).__name__} is no objective, set, regularizer, problem, data set or part; a solver is "
         "checked by SolverContract"

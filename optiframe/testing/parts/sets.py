@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -125,9 +126,13 @@ def _by_cvxpy(over: ConstraintSet, point: Array) -> float | None:
 
 
 def check_violation_tells_inside_from_outside(subject: Subject) -> None:
-    """The violation is zero in the set, above zero outside, and infinite where a point is not finite."""
+    """The violation is zero in the set, above zero outside, and infinite where a point is not finite.
+
+    A point without a violation is its own projection: one that leads into a part of the set only is found
+    where the violation does not go by it.
+    """
     over: ConstraintSet = subject.part
-    for point in subject.points():
+    for point in _tried(subject):
         before = point.copy()
         outside = over.violation(point)
         subject.unchanged("violation", point, before)
@@ -144,6 +149,13 @@ def check_violation_tells_inside_from_outside(subject: Subject) -> None:
             broken.flat[0] = np.nan
             if over.violation(broken) <= 1e300:
                 subject.fail("the violation of a point with nan is finite; give inf")
+
+
+def _tried(subject: Subject) -> Iterator[Array]:
+    """Random points, and the start turned over and about, which often lies in the set too."""
+    yield from subject.points()
+    start = np.array(subject.part.inside(subject.point_shape), dtype=np.float64)
+    yield from (start, -start, np.flip(start).copy())
 
 
 def check_a_convex_set_holds_the_middle_of_its_points(subject: Subject) -> None:

@@ -7,14 +7,17 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
+import pymanopt
 import pytest
 from optiframe_manifold.sets.gram_factors import horizontal
 from optiframe_manifold.sets.manifold_set import ManifoldSet, QuotientSet
+from optiframe_manifold.sets.spheres import Elliptope, Sphere
 
 import optiframe as of
 from optiframe import InvalidInput, Minimize, from_function
 from optiframe.records.fields import Array
 from optiframe.testing import check_part
+from optiframe.testing.parts.checks import outcomes
 
 SHAPES = {
     "sphere": [(5,), (3, 2), (1,)],
@@ -44,6 +47,72 @@ def tangent(manifold: Any, point: Array, rng: np.random.Generator) -> Any:
 def test_a_set_keeps_its_contract(name: str, shape: tuple[int, ...]) -> None:
     check_part(of.constraint_set(name), shape=shape)
     check_part(of.constraint_set(name), shape=shape, seed=1)
+
+
+class Twin(Sphere):
+    """A sphere with one operation of its manifold exchanged."""
+
+    name = "twin.sphere"
+    operation: str
+
+    def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
+        manifold = super().as_pymanopt(shape)
+        right = getattr(manifold, self.operation)
+        wrong = {
+            "retraction": lambda x, v: x + v,
+            "projection": lambda x, v: v - 2 * x * np.vdot(x, v),
+            "euclidean_to_riemannian_gradient": lambda x, g: -right(x, g),
+            "euclidean_to_riemannian_hessian": lambda x, g, h, v: right(x, g, h, v) + np.roll(v, 1),
+        }[self.operation]
+        setattr(manifold, self.operation, wrong)
+        return manifold
+
+
+class Halved(Sphere):
+    """A sphere whose retraction goes half the way."""
+
+    name = "twin.halved"
+
+    def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
+        manifold = super().as_pymanopt(shape)
+        right = manifold.retraction
+        manifold.retraction = lambda x, v: right(x, v / 2)
+        return manifold
+
+
+class AsReleased(QuotientSet):
+    """The elliptope with the projection of directions of pymanopt 2.2.1."""
+
+    name = "twin.as-released"
+    unrotated = "oblique"
+    project = Elliptope.project
+    check_shape = Elliptope.check_shape
+
+    def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
+        return pymanopt.manifolds.Elliptope(*shape)
+
+
+@pytest.mark.parametrize(
+    ("twin", "shape", "check"),
+    [
+        (Twin(operation="retraction"), (4,), "a retraction stays in the set"),
+        (Halved(), (4,), "a retraction follows its direction"),
+        (Twin(operation="projection"), (4,), "projecting a direction twice changes nothing"),
+        (
+            Twin(operation="euclidean_to_riemannian_gradient"),
+            (4,),
+            "the gradient is the slope along the retraction",
+        ),
+        (Twin(operation="euclidean_to_riemannian_hessian"), (4,), "the hessian is symmetric"),
+        (AsReleased(), (5, 3), "projecting a direction twice changes nothing"),
+    ],
+    ids=lambda each: getattr(each, "operation", getattr(each, "name", None)),
+)
+def test_a_manifold_that_breaks_a_rule_fails_for_it(
+    twin: ManifoldSet, shape: tuple[int, ...], check: str
+) -> None:
+    failed = {each.name for each in outcomes(twin, shape=shape) if each.failure}
+    assert check in failed
 
 
 @pytest.mark.parametrize(("name", "shape"), [each for each in SEVERAL if each[0] != "positive-definite"])

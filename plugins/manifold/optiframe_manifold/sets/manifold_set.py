@@ -24,10 +24,12 @@ class ManifoldSet(ConstraintSet):
     A subclass gives `as_pymanopt`, `check_shape` and, where the nearest point is known, `project`;
     without `project` it gives `inside` and `violation`. None of these sets is convex: what a solver finds
     is a point where no small step helps, which need not be the best. `inside` is in general position,
-    so that no symmetry of an objective makes it stationary.
+    so that no symmetry of an objective makes it stationary. Checks of the manifold's operations are part of
+    the contract of such a set.
     """
 
     convex = False
+    contract = "optiframe_manifold.sets.contract:MANIFOLD_CHECKS"
 
     @abstractmethod
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
