@@ -80,7 +80,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """
     names = list(dict.fromkeys(known))
     ends = [name for name in names if word and name.endswith(f".{word}")]
-    close = ends[:3] or difflib.get_close_matches(word, names, n=3, cutoff=0.6)
+    close = ends[:5] or difflib.get_close_matches(word, names, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
 
 
