@@ -1,8 +1,8 @@
 // Worths without rounding: the square of a double has at most 106 bits, and a place among 4,300.
 #pragma once
 
+#include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "instance.hpp"
 
@@ -45,10 +45,11 @@ struct Number {
 
 // The worth of a finite value above zero.
 inline Number worth_of(double value, bool squared) {
-    int exponent;
-    const u64 whole = static_cast<u64>(std::ldexp(std::frexp(value, &exponent), 53));
-    exponent -= 53;
-    return squared ? Number{u128{whole} * whole, 2 * exponent} : Number{whole, exponent};
+    const u64 bits = std::bit_cast<u64>(value), fraction = bits & ((u64{1} << 52) - 1);
+    const int exponent = static_cast<int>(bits >> 52);
+    const u64 whole = exponent > 0 ? fraction | u64{1} << 52 : fraction; // the smallest ones have no leading bit
+    const int place = std::max(exponent, 1) - 1075;
+    return squared ? Number{u128{whole} * whole, 2 * place} : Number{whole, place};
 }
 
 // A number from 0 to below 2^64 for each element, the same every time (Steele, Lea, Flood 2014: SplitMix64).

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include <optiframe/arrays.hpp>
 #include <optiframe/interrupt.hpp>
 
 #include "flow.hpp"
 #include "numbers.hpp"
+#include "simplex.hpp"
 
 namespace optiframe::tvcs {
 
@@ -15,6 +17,12 @@ namespace {
 
 // Phases go on until so many times the nodes are between their width and the largest cost.
 constexpr i64 closer = i64{1} << 24;
+
+// The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where no
+// units are to be carried, or so many links at each, or where the total does not bind, so that no path need go by the
+// source and the sink.
+constexpr i64 fewest_nodes = 500, few_nodes = 3000, dense = 8;
+constexpr i64 much_work = 250, some_work = 100; // looks a link, before it is given up
 
 // Costs have so many bits at most: sums over three times all nodes stay below 2^61.
 int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_width(static_cast<u64>(nodes)))); }
@@ -118,13 +126,15 @@ public:
         // So near the best that what may still change costs less than a few times the nodes less.
         const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1))));
         std::vector<i64> moved(nodes);
-        check(scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
+        const i64 work = work_for_simplex();
+        const bool exact = work > 0 && solve_by_simplex(links, excess, moved, work, effort);
+        check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);
             if (raised) (*raised)[node[v]] += std::ldexp(static_cast<double>(moved[v]), unit - coarse);
         }
         // A cycle passes no node twice, and numbers are rounded down three times for each of its elements.
-        const i64 within = nodes * (last + 3) + 1;
+        const i64 within = nodes * ((exact ? 0 : last) + 3) + 1;
         std::erase_if(links, [&](const Link& link) {
             if (link.element >= 0) state[elements[link.element]] = listed_bit | (link.back > 0 ? chosen_bit : 0);
             const i64 cost = link.cost + moved[link.tail] - moved[link.head];
@@ -155,6 +165,24 @@ public:
     }
 
 private:
+    // Looks at links and nodes before the network simplex is given up for cost scaling; 0: it is not tried.
+    i64 work_for_simplex() const {
+        const i64 nodes = static_cast<i64>(excess.size()), size = static_cast<i64>(links.size());
+        if (nodes <= fewest_nodes || !total_binds()) return much_work * size;
+        const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+        return (balanced && nodes <= few_nodes) || size >= dense * nodes ? some_work * size : 0;
+    }
+
+    // Whether the groups allow more than the total does.
+    bool total_binds() const {
+        const auto most = [](std::span<const i64> bounds, std::span<const double> lengths) {
+            return std::transform_reduce(bounds.begin(), bounds.end(), lengths.begin(), 0.0, std::plus<>(),
+                                         [](i64 bound, double n) { return std::min(static_cast<double>(bound), n); });
+        };
+        return static_cast<double>(layout.total) < std::min(most(layout.row_bounds, layout.row_length),
+                                                            most(layout.column_bounds, layout.column_length));
+    }
+
     // Of tie breaks.
     int bits_of_sum() const { return 50 + static_cast<int>(std::bit_width(elements.size())) + 1; }
 

@@ -12,7 +12,7 @@ from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.sets.three_view import ThreeView
-from tvcs_common import CASES, SHAPES, Case, adversarial_instance, hard_instance
+from tvcs_common import CASES, SHAPES, Case, adversarial_instance, hard_instance, more_instance
 
 from .support_twins import BUILT, PATHS, solve
 
@@ -41,6 +41,32 @@ def test_the_fallback_comes_with_the_same_certificate(shape: str) -> None:
     assert plan.effort.fallback == BUILT
     assert fallback.holds
     assert fallback == usual
+
+
+@pytest.mark.parametrize(
+    "case",
+    [("square", "1 or 2", "uniform"), ("three rows", "1 or 2", "half"), ("sparse", "sum", "2")],
+    ids=["on flat trees", "given up", "after cost scaling"],
+)
+def test_the_network_simplex_breaks_ties_as_every_path_does(case: Case) -> None:
+    instance = adversarial_instance(case, 3600, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    usual, scaled = (plan.solve(instance.v, squared=True, forced=forced) for forced in (False, True))
+    assert usual.certificate.holds
+    assert np.array_equal(usual.support, scaled.support)
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference does not count looks at arcs")
+def test_ties_on_a_square_and_in_regular_groups_take_few_looks() -> None:
+    made = (
+        (adversarial_instance(("square", "1 or 2", "1"), 10_000, 0), 75),
+        (more_instance("regular of 3", 10_000, 0), 200),
+    )
+    for instance, looks in made:
+        plan = ProjectionPlan(*instance.bounds)
+        assert plan.solve(instance.v, squared=True).certificate.holds
+        assert plan.effort is not None
+        assert plan.effort.arcs < looks * len(instance.v)  # cost scaling alone: 115 and 294
 
 
 @pytest.mark.parametrize("shape", [(1, 5000), (5000, 1)])

@@ -1,0 +1,241 @@
+#include "simplex.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <optiframe/interrupt.hpp>
+
+namespace optiframe::tvcs {
+
+namespace {
+
+constexpr i32 unbounded = std::numeric_limits<i32>::max();
+constexpr i64 fewest_in_block = 20;
+
+// A spanning tree of arcs whose flow may lie between its bounds, hung from a node of its own, the root. All other
+// arcs are empty: a full one is turned round. Every node begins on an arc to the root, or from it where it lacks
+// something; the latter cost more than any way without them.
+class Tree {
+public:
+    Tree(std::span<const Link> links, std::span<const i64> excess)
+        : nodes(static_cast<i32>(excess.size())), root(nodes), potential(nodes + 1), node(nodes + 1) {
+        i64 most = 0;
+        for (const Link& link : links) {
+            most = std::max(most, std::abs(link.cost));
+            // A bound that is partly used is two arcs.
+            if (link.room > 0) add({link.cost, link.tail, link.head}, {0, link.room, false});
+            if (link.back > 0) add({-link.cost, link.head, link.tail}, {0, link.back, false});
+        }
+        real = static_cast<i64>(arcs.size());
+        const i64 beyond = most * (nodes + 1) + 1;
+        for (i32 v = 0; v < nodes; ++v) {
+            const bool lacks = excess[v] < 0;
+            lacks ? add({beyond, root, v}, {static_cast<i32>(-excess[v]), unbounded, false})
+                  : add({0, v, root}, {static_cast<i32>(excess[v]), unbounded, false});
+            potential[v] = lacks ? beyond : 0;
+            node[v] = {root, static_cast<i32>(real + v), -1, v + 1 < nodes ? v + 1 : -1, v - 1, 1, lacks ? down : up};
+        }
+        node[root] = {-1, -1, nodes > 0 ? 0 : -1, -1, -1, 0, up};
+        block = std::max(static_cast<i64>(std::sqrt(static_cast<double>(real))), fewest_in_block);
+    }
+
+    // Pivots until no arc saves anything; false where that takes too much work.
+    bool solve(i64 budget) {
+        if (!pivot_all(budget)) return false;
+        // What is left of the arcs to and from the root carries nothing, and may cost nothing by now.
+        for (i32 v = 0; v < nodes; ++v) {
+            const i64 k = real + v;
+            if (fill[k].flow > 0) return false;
+            fill[k].room = 0;
+            if (node[v].arc != k || arcs[k].cost == 0) continue;
+            arcs[k].cost = 0;
+            shift(v, -potential[v]);
+        }
+        return pivot_all(budget);
+    }
+
+    void write(std::span<Link> links, std::span<i64> potentials) const {
+        std::size_t k = 0;
+        for (Link& link : links) {
+            i32 moved = 0;
+            if (link.room > 0) moved += written(k++);
+            if (link.back > 0) moved -= written(k++);
+            link.room -= moved;
+            link.back += moved;
+        }
+        for (i32 v = 0; v < nodes; ++v) potentials[v] += potential[v];
+    }
+
+    i64 work = 0;
+
+private:
+    enum Way : signed char { down = -1, up = 1 }; // of the arc between a node and its parent
+
+    struct Arc {
+        i64 cost;
+        i32 tail, head;
+    };
+    struct Fill {
+        i32 flow, room; // of which `flow` is taken
+        bool turned;    // as against the way it was added
+    };
+    struct Node {
+        i32 parent, arc, child, next, before; // first child; the next one of the same parent, and the one before
+        i32 depth;
+        Way way;
+    };
+
+    void add(const Arc& arc, const Fill& filled) {
+        arcs.push_back(arc);
+        fill.push_back(filled);
+    }
+
+    // Units on an arc the way it was added.
+    i32 written(std::size_t k) const { return fill[k].turned ? fill[k].room - fill[k].flow : fill[k].flow; }
+
+    bool pivot_all(i64 budget) {
+        i64 scanned = 0; // since the last pivot
+        while (scanned < real) {
+            i64 best = 0, entering = -1;
+            const i64 end = std::min(at + block, real);
+            for (i64 k = at; k < end; ++k) {
+                const i64 cost = arcs[k].cost + potential[arcs[k].tail] - potential[arcs[k].head];
+                if (cost < best) { // those in the tree cost 0
+                    best = cost;
+                    entering = k;
+                }
+            }
+            scanned += end - at;
+            work += end - at;
+            pace.after(end - at);
+            at = end == real ? 0 : end;
+            if (entering < 0) continue;
+            pivot(static_cast<i32>(entering));
+            scanned = 0;
+            if (work > budget) return false;
+        }
+        return true;
+    }
+
+    // Takes an arc into the tree: units go round by it, and what they fill or empty last leaves the tree, so that
+    // every node may still send a unit to the root (Cunningham 1976), which keeps pivots from going in circles.
+    void pivot(i32 entering) {
+        const i32 first = arcs[entering].tail, second = arcs[entering].head;
+        i32 units = fill[entering].room, leaving = -1, u = first, v = second;
+        bool on_first = false;
+        while (u != v) {
+            ++work;
+            if (node[u].depth >= node[v].depth) {
+                const Fill& of = fill[node[u].arc];
+                const i32 fits = node[u].way == up ? of.flow : of.room - of.flow;
+                if (fits < units) {
+                    units = fits;
+                    leaving = u;
+                    on_first = true;
+                }
+                u = node[u].parent;
+            } else {
+                const Fill& of = fill[node[v].arc];
+                const i32 fits = node[v].way == down ? of.flow : of.room - of.flow;
+                if (fits <= units) {
+                    units = fits;
+                    leaving = v;
+                    on_first = false;
+                }
+                v = node[v].parent;
+            }
+        }
+        if (units > 0) {
+            const i32 join = u;
+            fill[entering].flow += units;
+            for (u = first; u != join; u = node[u].parent) fill[node[u].arc].flow -= node[u].way * units;
+            for (v = second; v != join; v = node[v].parent) fill[node[v].arc].flow += node[v].way * units;
+        }
+        if (leaving < 0) return turn(entering);
+        if (fill[node[leaving].arc].flow > 0) turn(node[leaving].arc);
+        const i32 below = on_first ? first : second, above = on_first ? second : first;
+        hang(below, above, entering, leaving);
+        shift(below, potential[above] - potential[below] - node[below].way * arcs[entering].cost);
+    }
+
+    // A full arc becomes an empty one the other way.
+    void turn(i32 k) {
+        Arc& arc = arcs[k];
+        arc = {-arc.cost, arc.head, arc.tail};
+        fill[k].flow = 0;
+        fill[k].turned = !fill[k].turned;
+    }
+
+    // Hangs the part of the tree below `leaving` by another of its nodes, on an arc to a node of the rest.
+    void hang(i32 below, i32 above, i32 entering, i32 leaving) {
+        i32 v = below, parent = above, arc = entering;
+        Way way = arcs[entering].tail == below ? up : down;
+        while (true) {
+            const Node old = node[v];
+            take_off(v);
+            put(v, parent);
+            node[v].arc = arc;
+            node[v].way = way;
+            if (v == leaving) return;
+            parent = v;
+            arc = old.arc;
+            way = old.way == up ? down : up;
+            v = old.parent;
+        }
+    }
+
+    void take_off(i32 v) {
+        const Node& of = node[v];
+        (of.before >= 0 ? node[of.before].next : node[of.parent].child) = of.next;
+        if (of.next >= 0) node[of.next].before = of.before;
+    }
+
+    void put(i32 v, i32 parent) {
+        Node& of = node[v];
+        of.parent = parent;
+        of.before = -1;
+        of.next = node[parent].child;
+        if (of.next >= 0) node[of.next].before = v;
+        node[parent].child = v;
+    }
+
+    // Moves the potentials at a node and below, and writes how deep they lie.
+    void shift(i32 top, i64 by) {
+        i32 v = top;
+        while (true) {
+            ++work;
+            potential[v] += by;
+            node[v].depth = node[node[v].parent].depth + 1;
+            if (node[v].child >= 0) {
+                v = node[v].child;
+                continue;
+            }
+            while (v != top && node[v].next < 0) v = node[v].parent;
+            if (v == top) return;
+            v = node[v].next;
+        }
+    }
+
+    const i32 nodes, root;
+    std::vector<i64> potential;
+    std::vector<Node> node;
+    std::vector<Arc> arcs;
+    std::vector<Fill> fill;
+    i64 real, block, at = 0;
+    interrupt::Pace pace;
+};
+
+} // namespace
+
+bool solve_by_simplex(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 budget,
+                      Effort& effort) {
+    Tree tree(links, excess);
+    const bool done = tree.solve(budget);
+    effort.arcs += tree.work;
+    if (!done) return false;
+    tree.write(links, potential);
+    std::ranges::fill(excess, 0);
+    return true;
+}
+
+} // namespace optiframe::tvcs
