@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.findings import Finding
-from optiframe.numbers import number
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
-from optiframe_tvcs.learning.path import Criterion, Scaling, criterion, fit_path
+from optiframe_tvcs.learning.path import Scaling, criterion, fit_path
+from optiframe_tvcs.learning.size_choice import largest_chosen, sizes_to_fit, views_do_not_help
 from optiframe_tvcs.sets.three_view import ThreeView
 
 require("sklearn", "sklearn", "optiframework-tvcs")
@@ -23,10 +23,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # noqa:
 from sklearn.model_selection import check_cv  # noqa: E402
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
-
-_CHOICES = ("cv", *get_args(Criterion))
-_MOST_SIZES = 100  # on a path by default: a fit each
-_GAIN = 1.0  # standard errors by which the total alone must be better before a finding says so
 
 
 class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -80,7 +76,8 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         """Fit the path, choose the size, keep what was learnt; `target` is real."""
         make = self._objective()
         over = self._set(matrix.shape[1])
-        sizes = self._sizes(matrix.shape, over)
+        most = matrix.shape[1] if over is None else over.limit
+        sizes = sizes_to_fit(self.size, self.sizes, matrix.shape, most)
         scaling = Scaling.of(matrix, standardise=self.standardize, intercept=self.fit_intercept)
         function = make(scaling.apply(matrix), target)
         findings: list[Finding] = []
@@ -99,21 +96,9 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         chosen = len(sizes) - 1 if not isinstance(self.size, str) else int(np.argmin(self.scores_))
         if self.size == "cv" and over is not None:
             alone = self._held_out(matrix, target, None, sizes, folds)
-            findings.extend(_views_do_not_help(losses, alone, sizes))
-        if (
-            isinstance(self.size, str)
-            and len(sizes) > 1
-            and chosen == len(sizes) - 1
-            and self._may_grow(sizes, over)
-        ):
-            findings.append(
-                Finding(
-                    "note",
-                    f"The largest size tried, {sizes[-1]}, was chosen; larger ones may be better. "
-                    "Give larger `sizes`.",
-                    identifier="sparse.largest-size-chosen",
-                )
-            )
+            findings.extend(views_do_not_help(losses, alone, sizes))
+        if isinstance(self.size, str) and chosen == len(sizes) - 1 > 0 and sizes[-1] < most:
+            findings.append(largest_chosen(sizes[-1]))
         undone = [scaling.undo(x) for x in points]
         self.coef_path_ = np.array([weights for weights, _ in undone])
         self.sizes_ = np.array(sizes)
@@ -152,9 +137,6 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
     def _used(self, x: Array) -> int:
         return int(np.count_nonzero(x[:-1] if self.fit_intercept else x))
 
-    def _may_grow(self, sizes: Sequence[int], over: ThreeView | None) -> bool:
-        return sizes[-1] < (self.n_features_in_ if over is None else over.limit)
-
     def _folds(self, matrix: Any, target: Array) -> list[Any]:
         classes = isinstance(self, ClassifierMixin)
         folds = min(self.cv, len(target)) if isinstance(self.cv, int) else self.cv
@@ -189,30 +171,6 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
             raise InvalidInput(f"over must be a ThreeView or None, got {type(over).__name__}")
         over.check_shape((features,))
         return over
-
-    def _sizes(self, shape: tuple[int, int], over: ThreeView | None) -> list[int]:
-        """Sizes to fit, rising; the last is the one asked for where it is a number."""
-        rows, features = shape
-        most = features if over is None else over.limit
-        if isinstance(self.size, str):
-            if self.size not in _CHOICES:
-                raise InvalidInput(
-                    f"size must be a whole number or one of {', '.join(_CHOICES)}, "
-                    f"got {self.size!r}{nearest(self.size, _CHOICES)}"
-                )
-            if self.sizes is None:
-                # As many as abess tries: more cannot be told apart from noise.
-                spread = np.log(max(features, 2)) * max(np.log(max(np.log(rows), 1.0)), 1.0)
-                largest = int(max(1, min(most, rows // spread)))
-                steps = np.linspace(0, largest, min(largest, _MOST_SIZES) + 1)
-                return sorted({round(step) for step in steps})
-            return sorted({_whole(size, most, "sizes") for size in self.sizes}) or [0]
-        size = _whole(self.size, most, "size")
-        given = range(size) if self.sizes is None else (_whole(each, most, "sizes") for each in self.sizes)
-        below = [each for each in given if each < size]
-        # A path leads to the size asked for: a start from smaller fits is a better one.
-        thinned = below[:: max(1, len(below) // 20)]
-        return [*sorted(set(thinned)), size]
 
     def _decision(self, x: Any) -> Array:
         check_is_fitted(self)
@@ -377,25 +335,3 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):  # type: ignore[misc]  #
 
         second = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
-
-
-def _whole(size: Any, most: int, name: str) -> int:
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise InvalidInput(f"{name}: a number of coefficients must be whole and at least 0, got {size!r}")
-    return min(int(size), most)
-
-
-def _views_do_not_help(losses: Array, alone: Array, sizes: Sequence[int]) -> list[Finding]:
-    """A finding where the size alone predicts better than the views, by the same folds."""
-    ours, theirs = int(np.argmin(losses.mean(axis=0))), int(np.argmin(alone.mean(axis=0)))
-    gap = losses[:, ours] - alone[:, theirs]
-    error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
-    if gap.mean() <= _GAIN * error:
-        return []
-    with_them, without = number(losses[:, ours].mean()), number(alone[:, theirs].mean())
-    text = (
-        f"The bounds on groups make predictions worse: held-out loss {with_them} with them "
-        f"(size {sizes[ours]}), {without} with the size alone (size {sizes[theirs]}). "
-        "Leave `over` out, or check the bounds and groups."
-    )
-    return [Finding("warning", text, identifier="sparse.views-do-not-help")]
