@@ -21,7 +21,7 @@ from optiframe.comparison.engine import Terminated, _Interrupts, run_plan
 from optiframe.comparison.records import Outcome
 from optiframe.comparison.run.executors import executor_for, workers_of
 from optiframe.comparison.run.local import LocalExecutor
-from optiframe.comparison.store.schema import StoreFailed
+from optiframe.comparison.store.failures import StoreFailed
 from optiframe.comparison.store.store import Store, load
 from optiframe.solving.runner import Runner
 

@@ -32,8 +32,9 @@ from optiframe.cli.export import command as export_command
 from optiframe.comparison.records import Records, Row
 from optiframe.comparison.store.claims import Claims
 from optiframe.comparison.store.export import cell_columns, export, trace_columns
+from optiframe.comparison.store.failures import StoreFailed
 from optiframe.comparison.store.rows import from_json, to_json
-from optiframe.comparison.store.schema import FILE, StoreFailed
+from optiframe.comparison.store.schema import FILE
 from optiframe.comparison.store.store import Store, load
 from optiframe.errors import InvalidInput
 

@@ -18,7 +18,7 @@ import pytest
 
 import optiframe as of
 from optiframe import BrokenPlugin
-from optiframe.comparison.store.schema import StoreFailed
+from optiframe.comparison.store.failures import StoreFailed
 from optiframe.comparison.store.store import Store, load
 from optiframe.registry import registry
 from optiframe.registry.user_modules import import_user_module

@@ -13,7 +13,8 @@ from optiframe.comparison.records import Records, Row
 from optiframe.comparison.stats.loss_table import measures
 from optiframe.comparison.stats.summary import Summary, summarize
 from optiframe.comparison.store.export import export
-from optiframe.comparison.store.schema import FILE, StoreFailed
+from optiframe.comparison.store.failures import StoreFailed
+from optiframe.comparison.store.schema import FILE
 from optiframe.comparison.store.store import Store
 from optiframe.comparison.units import joined
 from optiframe.errors import InvalidInput, require

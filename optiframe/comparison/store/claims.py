@@ -11,7 +11,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from optiframe.comparison.store.schema import StoreFailed, identity
+from optiframe.comparison.store.failures import StoreFailed
+from optiframe.comparison.store.schema import identity
 
 
 class Claims:

@@ -17,15 +17,14 @@ from contextlib import closing, contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from optiframe.errors import DISTRIBUTION, InvalidInput, OptiframeError
+from optiframe.comparison.store.failures import BUSY_SECONDS, StoreFailed, damaged, speaking
+from optiframe.errors import DISTRIBUTION, InvalidInput
 from optiframe.printable import printable
 
 FILE = "comparison.sqlite"
 VERSION = 2  # form 1 had tables of claims beside these; it is read like form 2, and written once it is form 2
 # Written into the file's header, which tells it from another program's database: "opti".
 APPLICATION = int.from_bytes(b"opti", "big")
-# Another process holds the write lock for one commit; this long means that something is stuck.
-BUSY_SECONDS = 30.0
 # Versions that wrote form 1 said every 10 s that they ran, and after this long counted as gone.
 _SILENT_SECONDS = 60.0
 
@@ -69,10 +68,6 @@ CREATE TABLE best (
 _HISTORIES = (
     "CREATE TABLE IF NOT EXISTS histories (key TEXT PRIMARY KEY, history TEXT NOT NULL) WITHOUT ROWID"
 )
-
-
-class StoreFailed(OptiframeError):
-    """The stored comparison cannot be read or written now; what it holds is as it was."""
 
 
 def connect(folder: Path) -> sqlite3.Connection:
@@ -176,7 +171,7 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> int:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if not tables and application in (0, APPLICATION):
-        raise _damaged(path, "it is empty, and a store never is")
+        raise damaged(path, "it is empty, and a store never is")
     if application != APPLICATION or "meta" not in tables:
         raise InvalidInput(
             f"{path} is a database of another program; it is left as it is; choose another folder"
@@ -192,7 +187,7 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> int:
         )
     (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok" or version < 1:
-        raise _damaged(path, str(verdict) if verdict != "ok" else "it does not say its form")
+        raise damaged(path, str(verdict) if verdict != "ok" else "it does not say its form")
     return version
 
 
@@ -203,7 +198,7 @@ def _refuse_code(connection: sqlite3.Connection, path: Path) -> None:
         made = f"{sql or ''}".upper()
         plain = kind == "table" and not made.startswith("CREATE VIRTUAL") and " GENERATED " not in made
         if not plain and not name.startswith("sqlite_autoindex_"):
-            raise _damaged(path, f"it has a {kind} {printable(name)!r}, and a store has plain tables only")
+            raise damaged(path, f"it has a {kind} {printable(name)!r}, and a store has plain tables only")
 
 
 def _create(path: Path) -> None:
@@ -271,35 +266,3 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def speaking(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises into a sentence about this file."""
-    try:
-        yield
-    except sqlite3.DataError as error:  # of one value, and not of the file
-        raise ValueError(f"a value is too large for the store ({error})") from None
-    except sqlite3.Error as error:
-        text, code = str(error), getattr(error, "sqlite_errorcode", None) or 0
-        primary = code & 0xFF  # the low byte is the kind, the rest details
-        if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-            raise _damaged(path, text) from None
-        reason = {
-            sqlite3.SQLITE_FULL: "the disk is full; free some space",
-            sqlite3.SQLITE_IOERR: "reading or writing failed; is the disk full or gone?",
-            sqlite3.SQLITE_READONLY: "it cannot be written to; change its permissions or choose another "
-            "folder with --output",
-            sqlite3.SQLITE_CANTOPEN: "it cannot be opened or made; check the folder's permissions or choose "
-            "another with --output",
-            sqlite3.SQLITE_BUSY: f"another process has held it for {BUSY_SECONDS:g} s",
-            sqlite3.SQLITE_LOCKED: "another process holds it",
-        }.get(primary, "it could not be used")
-        raise StoreFailed(f"{path}: {reason} ({text}). What was stored is kept.") from None
-
-
-def _damaged(path: Path, why: str) -> InvalidInput:
-    return InvalidInput(
-        f"{path} is damaged or is not a database ({why}); it is left as it is: "
-        "move it away to start afresh, or choose another folder"
-    )

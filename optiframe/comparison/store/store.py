@@ -21,6 +21,7 @@ from optiframe.comparison.plan.parameters import parameters_of
 from optiframe.comparison.plan.sweep import seeded
 from optiframe.comparison.records import Outcome, Records, Row
 from optiframe.comparison.store.claims import Claims
+from optiframe.comparison.store.failures import StoreFailed, speaking
 from optiframe.comparison.store.rows import (
     CELL_COLUMNS,
     cell_from,
@@ -40,11 +41,9 @@ from optiframe.comparison.store.rows import (
 )
 from optiframe.comparison.store.schema import (
     FILE,
-    StoreFailed,
     connect,
     connect_to_read,
     identity,
-    speaking,
     transaction,
 )
 from optiframe.comparison.store.tracebacks import read_traceback, write_traceback

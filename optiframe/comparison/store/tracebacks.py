@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from optiframe.comparison.store.schema import StoreFailed
+from optiframe.comparison.store.failures import StoreFailed
 
 TRACEBACKS = "tracebacks"
 
