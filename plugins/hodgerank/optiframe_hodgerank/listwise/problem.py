@@ -19,7 +19,8 @@ from optiframe_hodgerank import metrics
 from optiframe_hodgerank.answer import Ranking, as_numbers, check
 from optiframe_hodgerank.data import TruthTable
 from optiframe_hodgerank.listwise.orderings import Orderings
-from optiframe_hodgerank.listwise.read import COLUMNS, Given, read_choices, read_rankings, together
+from optiframe_hodgerank.listwise.read import COLUMNS, read_choices, read_rankings, together
+from optiframe_hodgerank.listwise.rows import Given
 from optiframe_hodgerank.listwise.table import difference_errors, ordering_table
 from optiframe_hodgerank.read.known_truth import truth_of
 from optiframe_hodgerank.trust import findings as trust
