@@ -30,6 +30,7 @@ _OF: tuple[tuple[type[Any], tuple[PartCheck, ...]], ...] = (
     (Regularizer, REGULARIZER_CHECKS),
     (Problem, PROBLEM_CHECKS),
     (DataSet, DATASET_CHECKS),
+    (Part, ()),
 )
 
 
@@ -43,7 +44,7 @@ def checks_of(part: Any) -> tuple[PartCheck, ...]:
     """
     brought = part.contract if isinstance(part, ConstraintSet | Part) else ()
     own = imported(brought) if isinstance(brought, str) else brought
-    for kind, checks in (*_OF, (Part, ())):
+    for kind, checks in _OF:
         if isinstance(part, kind):
             return (*RECORD_CHECKS, *checks, *own)
     raise InvalidInput(
