@@ -22,7 +22,7 @@ from optiframe.solving.solve import solve
 from optiframe.solving.solver import Solver
 from optiframe.solving.sources import SolverChoice
 from optiframe.tables.columns import as_column
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 
 P = TypeVar("P", bound=Problem[Any])
 S = TypeVar("S")

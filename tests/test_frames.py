@@ -20,7 +20,8 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import paths_relative_to
 from optiframe.tables.columns import GAP_WORDS
 from optiframe.tables.file_formats import write_table
-from optiframe.tables.read import Coded, encode, read_table, to_frame
+from optiframe.tables.frames import to_frame
+from optiframe.tables.read import Coded, encode, read_table
 
 COLUMNS = ("task", "worker", "label")
 ROWS = {"task": [3, 1, 3], "worker": ["ann", "bob", "bob"], "label": [0.5, 1.0, 0.0]}

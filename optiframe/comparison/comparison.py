@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from optiframe.comparison.records import Records
 from optiframe.errors import InvalidInput
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -18,17 +18,13 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from optiframe.errors import Complaints, InvalidInput, nearest
-from optiframe.numbers import without_rounding_errors
 from optiframe.records.fields import resolve
-from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
 from optiframe.tables.columns import (
     Coded,
     Coder,
     Column,
-    Columns,
     absent,
     as_array,
-    as_column,
     encode,
     given_column,
     missing,
@@ -36,9 +32,10 @@ from optiframe.tables.columns import (
 )
 from optiframe.tables.excel import is_workbook, read_excel
 from optiframe.tables.file_formats import header, read_csv, read_parquet
+from optiframe.tables.frames import from_frame
 from optiframe.tables.unused_columns import likely
 
-__all__ = ["Coded", "Coder", "Column", "Table", "encode", "headings", "missing", "read_table", "to_frame"]
+__all__ = ["Coded", "Coder", "Column", "Table", "encode", "headings", "missing", "read_table"]
 
 _SHOWN = 5  # rows named in a message before "and N more"
 
@@ -137,7 +134,7 @@ def read_table(
         path = resolve(value)
         title = path.name
         if path.suffix.lower() == ".parquet":
-            raw = _from_frame(read_parquet(path), title, coder)[0]
+            raw = from_frame(read_parquet(path), title, coder)[0]
         elif is_workbook(path):
             raw, lines = read_excel(path)
         else:
@@ -146,7 +143,7 @@ def read_table(
     elif isinstance(value, Mapping):
         raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
-        raw, backend = _from_frame(value, title, coder)
+        raw, backend = from_frame(value, title, coder)
     columns: dict[str, Column] = {}
     for column, source in names.items():
         if source not in raw:
@@ -253,66 +250,3 @@ def _rows_with(part: Column, text: str) -> set[int]:
     except TypeError:  # pandas' NA is neither equal nor different
         pass
     return {row for row, value in enumerate(values) if isinstance(value, str) and value == text}
-
-
-def to_frame(columns: Columns, backend: str | None) -> Any:
-    """Columns as a frame of the library `backend`; a dict of arrays when it is None."""
-    arrays = {name: without_rounding_errors(np.asarray(values)) for name, values in columns.items()}
-    if backend is None:
-        return arrays
-    lists = {name: values.tolist() for name, values in arrays.items()}
-    frame = nw.from_dict(lists, backend=cast(Any, backend)).to_native()
-    if backend == "pandas":  # which would make floats of whole numbers beside a gap
-        import pandas as pd
-
-        whole = [name for name, values in lists.items() if {type(v) for v in values} == {int, type(None)}]
-        frame = frame.assign(**{name: pd.array(lists[name], dtype="Int64") for name in whole})
-    return frame
-
-
-def _from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, Column], str]:
-    try:
-        frame: Any = nw.from_native(value, eager_only=True)
-    except TypeError:
-        raise InvalidInput(
-            f"{title}: a {type(value).__name__} is not a table; give a data frame (pandas, polars, "
-            "pyarrow), a mapping of columns, or the path of a CSV, Parquet or Excel file"
-        ) from None
-    except DuplicateError:
-        raise InvalidInput(f"{title}: two columns have the same name; rename one") from None
-    columns: dict[str, Column] = {}
-    for name in frame.columns:
-        series = frame.get_column(name)  # not frame[name]: pandas' names may be numbers
-        wide = series.dtype in (nw.Int128, nw.UInt128)  # NumPy has no such type
-        if (series.dtype.is_numeric() and not wide) or series.dtype == nw.Boolean:
-            has_gap = bool(series.is_null().any())
-            columns[str(name)] = as_column(series.to_list() if has_gap else _numbers(series))
-        else:
-            coded = _coded(series, coder) if series.dtype == nw.String else None
-            columns[str(name)] = as_column(series.to_list()) if coded is None else coded
-    return columns, frame.implementation.value
-
-
-def _numbers(series: Any) -> NDArray[Any]:
-    native = series.to_native()
-    if type(native).__module__.startswith("pyarrow") and (
-        series.dtype.is_integer() or series.dtype.is_float()
-    ):
-        return numbers_of(native.combine_chunks())
-    return np.asarray(series.to_numpy())
-
-
-def _coded(series: Any, coder: Coder | None) -> Coded | None:
-    """Text as codes, by Arrow.
-
-    None where the values are Python's objects anyway (pandas' object columns, which may hold more than
-    text), where some are missing, and without pyarrow.
-    """
-    native = series.to_native()
-    if str(getattr(native, "dtype", "")) == "object" or len(series) == 0 or bool(series.is_null().any()):
-        return None
-    try:
-        arrow = series.to_arrow()
-    except ImportError:
-        return None
-    return codes_of_text(arrow, coder)

@@ -14,8 +14,8 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 
 NORMAL_90 = 1.6448536269514722
 """95th percentile of the normal distribution: standard errors on either side of a 90% interval."""

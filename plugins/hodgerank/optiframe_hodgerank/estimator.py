@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from optiframe.estimator import BudgetLike
 from optiframe.records.fields import Array
 from optiframe.solving.sources import SolverChoice
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
 from optiframe.tables.pairs import share_right
-from optiframe.tables.read import encode, read_table, to_frame
+from optiframe.tables.read import encode, read_table
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.item_ranker import ItemRanker
 from optiframe_hodgerank.path.path import Path

@@ -15,8 +15,8 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 from optiframe_manifold.agreement import nearness
 from optiframe_manifold.data import Codes
 from optiframe_manifold.low_rank import LowRank, blocks

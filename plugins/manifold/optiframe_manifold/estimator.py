@@ -16,8 +16,8 @@ from optiframe.solving.recommend import Recommendation
 from optiframe.solving.solve import whole_seed
 from optiframe.solving.solver import Solver
 from optiframe.solving.sources import SolverChoice
+from optiframe.tables.frames import to_frame
 from optiframe.tables.pairs import share_right
-from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.objective.btl import Penalty
 from optiframe_manifold.population import pooled_scores

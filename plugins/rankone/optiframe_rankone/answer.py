@@ -14,8 +14,8 @@ from optiframe.errors import InvalidInput
 from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 
 _FEW = 16  # classes, up to which columns are faster than rows
 _SAME = 1e-12

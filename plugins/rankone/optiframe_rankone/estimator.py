@@ -12,8 +12,8 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.estimator import BudgetLike, Estimator
 from optiframe.solving.solve import whole_seed
 from optiframe.solving.sources import SolverChoice
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.answer_tables import class_table, column_for_each_class, confusion_table
 from optiframe_rankone.batches import all_rows, joined, warm_start

@@ -13,7 +13,7 @@ from optiframe.solving.result import Result
 from optiframe.solving.solve import solve
 from optiframe.solving.sources import SolverChoice, Source, solver_of
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import PairwiseRanking, answer_of, problem_of
 from optiframe_hodgerank.solvers.bootstrap import AnySolver, BootstrapIntervals

@@ -6,7 +6,7 @@ from typing import Any
 
 from optiframe.solving.result import Result
 from optiframe.solving.sources import Source
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_hodgerank.answer import Ranking, Scale, on_scale
 from optiframe_hodgerank.ranked import ranked
 from optiframe_hodgerank.trust.bootstrap_answer import at_level

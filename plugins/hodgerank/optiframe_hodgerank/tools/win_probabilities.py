@@ -8,7 +8,7 @@ import numpy as np
 
 from optiframe.solving.result import Result
 from optiframe.solving.sources import Source
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.problem import answer_of, problem_of
 from optiframe_hodgerank.trust.chances import chance_matrices

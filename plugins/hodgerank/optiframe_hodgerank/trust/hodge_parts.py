@@ -16,7 +16,7 @@ from optiframe.notebook import InNotebook
 from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_hodgerank.data import Source, comparisons_of
 from optiframe_hodgerank.graph.comparison_graph import Codes, ComparisonGraph
 from optiframe_hodgerank.graph.triangles import spanning_triangles

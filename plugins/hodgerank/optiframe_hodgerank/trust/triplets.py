@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_hodgerank.data import Source, comparisons_of
 from optiframe_hodgerank.graph.comparison_graph import Codes
 

@@ -14,7 +14,7 @@ from optiframe.findings import Finding
 from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_hodgerank.data import Comparisons
 from optiframe_hodgerank.votes.maximum import Point
 from optiframe_hodgerank.votes.tie_models import Outcomes, VoteModel

@@ -22,8 +22,8 @@ from optiframe.solving.solve import NotConverged, solve
 from optiframe.solving.solver import Solver
 from optiframe.solving.sources import SolverChoice, Source, solver_of
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import locked
-from optiframe.tables.read import to_frame
 from optiframe_manifold.answer import Rankings, chances
 from optiframe_manifold.problem import CollaborativeRanking, answered
 from optiframe_manifold.trust.curvature import Blocks, Joint, information_of

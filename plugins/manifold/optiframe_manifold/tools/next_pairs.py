@@ -11,7 +11,7 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result
 from optiframe.solving.sources import Source
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_manifold.answer import Rankings
 from optiframe_manifold.problem import CollaborativeRanking, answered
 from optiframe_manifold.trust.curvature import Blocks, information, information_of

@@ -11,8 +11,9 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import Array
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids, listed, positions
-from optiframe.tables.read import encode, read_table, to_frame
+from optiframe.tables.read import encode, read_table
 from optiframe_manifold.answer import Rankings, chances
 from optiframe_manifold.data import Codes
 

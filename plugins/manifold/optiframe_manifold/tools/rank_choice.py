@@ -16,7 +16,7 @@ from optiframe.solving import construct
 from optiframe.solving.budget import Budget
 from optiframe.solving.solver import Solver
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_manifold.problem import CollaborativeRanking
 from optiframe_manifold.read.folds import deal
 from optiframe_manifold.read.ids import sizes

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.problems.datasets import DataSet
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_rankone.batches import as_rows
 from optiframe_rankone.problem import LabelAggregation
 

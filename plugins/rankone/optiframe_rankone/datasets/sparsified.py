@@ -14,7 +14,8 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.datasets import DataSet
 from optiframe.records.fields import Accepts
 from optiframe.registry.registry import build
-from optiframe.tables.read import encode, read_table, to_frame
+from optiframe.tables.frames import to_frame
+from optiframe.tables.read import encode, read_table
 from optiframe_rankone.datasets.own_labels import OwnLabels
 from optiframe_rankone.ids import Codes
 

@@ -9,7 +9,7 @@ import numpy as np
 from optiframe.errors import InvalidInput
 from optiframe.solving.sources import SolverChoice, solver_of
 from optiframe.tables.columns import Columns
-from optiframe.tables.read import to_frame
+from optiframe.tables.frames import to_frame
 from optiframe_rankone.completion.skill_model import Source, model_of
 from optiframe_rankone.problem import problem_of
 from optiframe_rankone.tools.bootstrap import bootstrap_errors

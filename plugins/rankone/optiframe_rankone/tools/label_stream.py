@@ -12,8 +12,8 @@ from optiframe.estimator import BudgetLike, Estimator
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Solver
 from optiframe.solving.sources import SolverChoice
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids, listed
-from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import Aggregation
 from optiframe_rankone.answer_tables import column_for_each_class
 from optiframe_rankone.baselines.majority import Majority

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids, listed
-from optiframe.tables.read import to_frame
 from optiframe_rankone.answer import accuracy
 from optiframe_rankone.completion.skill_model import Source, model_of
 from optiframe_rankone.data import LabelTable

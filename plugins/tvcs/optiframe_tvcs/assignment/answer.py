@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 from optiframe_tvcs.assignment.objective import Estimate
 
 

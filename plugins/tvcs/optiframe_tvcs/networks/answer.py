@@ -10,8 +10,8 @@ import numpy as np
 from optiframe.notebook import InNotebook
 from optiframe.records.fields import Array
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 
 
 @dataclass(frozen=True, eq=False)

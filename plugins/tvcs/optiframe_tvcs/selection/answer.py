@@ -7,8 +7,8 @@ from typing import Any
 
 from optiframe.notebook import InNotebook
 from optiframe.tables.columns import Columns
+from optiframe.tables.frames import to_frame
 from optiframe.tables.ids import Ids
-from optiframe.tables.read import to_frame
 from optiframe_tvcs.selection.data import Counts, ItemTable, Mask
 from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.words import changes_in_words, chosen_in_words, proof_in_words
