@@ -18,6 +18,24 @@ FILES = {
     "test_failing.py": "def test_wrong(): assert 1 == 2\n\ndef test_right(shared): assert shared == 3\n",
     "test_left_out.py": "import pytest\npytest.importorskip('no_such_module')\n",
     "test_marked.py": "import pytest\n@pytest.mark.slow\ndef test_no(): assert 0\n\ndef test_now(): pass\n",
+    "test_around.py": """
+import pytest
+
+@pytest.fixture
+def spoilt(): raise ValueError("before")
+
+@pytest.fixture
+def spoiling():
+    yield
+    raise ValueError("after")
+
+def test_spoilt(spoilt): pass
+
+def test_spoiling(spoiling): pass
+
+@pytest.mark.skip
+def test_skipped(): pass
+""",
     "folder/test_again.py": "def test_right(shared): assert shared == 3\n",
 }
 BROKEN = {
@@ -49,8 +67,10 @@ def run(folder: Path, files: dict[str, str]) -> subprocess.CompletedProcess[str]
 def test_every_selected_test_runs_once_and_a_failure_fails_the_run(tmp_path: Path) -> None:
     ended = run(tmp_path, FILES)
     assert ended.returncode == 1, ended.stdout
-    assert re.search(r"\b1 failed, 8 passed, 1 skipped in", ended.stdout), ended.stdout
+    assert re.search(r"\b1 failed, 9 passed, 2 skipped, 2 errors in", ended.stdout), ended.stdout
     assert "FAILED tests/test_failing.py::test_wrong - assert 1 == 2" in ended.stdout
+    assert "ERROR tests/test_around.py::test_spoilt - ValueError: before" in ended.stdout
+    assert "ERROR tests/test_around.py::test_spoiling - ValueError: after" in ended.stdout
 
 
 def test_files_that_cannot_be_imported_or_end_their_process_fail_the_run(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 
 class WholeFile(pytest.Item):
@@ -53,11 +54,19 @@ def pytest_collection(session: pytest.Session) -> bool | None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
-    """Run a file's tests in place of the file."""
-    if not isinstance(item, WholeFile):
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a file's tests in place of the file; of a test, send one report where nothing went wrong.
+
+    pytest sends three and two messages around them, which cost more than most tests.
+    """
+    if isinstance(item, WholeFile):
+        item.runtest()
+        return True
+    if not hasattr(item.config, "workerinput"):
         return None
-    item.runtest()
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
     return True
 
 
