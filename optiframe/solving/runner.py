@@ -25,6 +25,7 @@ from optiframe.solving.clock import Clock
 from optiframe.solving.counting import Spent, limited, observed
 from optiframe.solving.derivative_check import gradient_finding
 from optiframe.solving.evaluation import Evaluation
+from optiframe.solving.given_iterates import check_iterate, verdict
 from optiframe.solving.minimum_check import not_a_minimum
 from optiframe.solving.progress import Silent, Watch
 from optiframe.solving.recorder import Recorder
@@ -35,16 +36,6 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 # see the same numbers, and a random start could be the planted answer.
 # The key is the word "opt": no generator that spawns children from its seed counts that far.
 _SOLVERS_STREAM = (int.from_bytes(b"opt", "big"),)
-# A black box may end so before it has any point: no feasible one, unbounded below, it gave up,
-# or it kept to a limit.
-_WITHOUT_ANSWER = (
-    Status.INFEASIBLE,
-    Status.DIVERGED,
-    Status.STALLED,
-    Status.TIME_LIMIT,
-    Status.ITERATION_LIMIT,
-    Status.EVALUATION_LIMIT,
-)
 
 
 class Runner:
@@ -194,7 +185,7 @@ class Runner:
                 iterate = next(iterates)
             except StopIteration as end:
                 clock.pause()
-                return iterate, *self._verdict(end.value, iterate)
+                return iterate, *verdict(end.value, iterate, self.solver)
             except Spent as spent:
                 clock.pause()
                 if spent.of is not self.seen:  # of the run that this one is inside
@@ -204,7 +195,7 @@ class Runner:
             if self.seen is not None and type(iterate) is Iterate:
                 iterate = self.seen.noted(iterate)
             if type(iterate) is not Iterate or iterate.steps < 1 or run.iterations == 0:
-                self._check(iterate)
+                check_iterate(iterate, self.solver, self.chain.last)
             run.iterations += iterate.steps
             residual = iterate.residual
             if run.iterations >= recorder.next and (
@@ -242,44 +233,10 @@ class Runner:
         residual = math.nan if iterate is None else iterate.residual
         return iterate, Status.EVALUATION_LIMIT, self._limit(made, residual)
 
-    def _check(self, thing: Any) -> None:
-        """Raise `BrokenPlugin` unless this is an iterate the loop can work with."""
-        who = self.solver.name
-        if not isinstance(thing, Iterate):
-            raise BrokenPlugin(f"{who} yielded a {type(thing).__name__}; yield Iterate(x, ...)")
-        if thing.steps < 1:
-            raise BrokenPlugin(f"{who} yielded an Iterate of {thing.steps} steps; at least 1")
-        if np.ndim(thing.residual) or not isinstance(thing.residual, float | int | np.number):
-            raise BrokenPlugin(f"{who} yielded the residual {thing.residual!r:.60}; a residual is one number")
-        try:
-            self.chain.last.check(self.solver.finish(self.chain.last, thing))
-        except InvalidInput as error:
-            raise BrokenPlugin(
-                f"{who} does not give an answer to {self.chain.last.name!r}: {error}"
-            ) from None
-
     def _limit(self, what: str, residual: float) -> str:
         never = math.isnan(residual)
         reached = "; its residual was never a number" if never else f" with residual {number(residual)}"
         return f"stopped after {what}{reached}: raise the budget or check the solver's parameters"
-
-    def _verdict(self, value: Any, iterate: Iterate | None) -> tuple[Status, str]:
-        try:
-            status, message = (Status.FINISHED, "") if value is None else value
-            status = Status(status)
-            if status.of_comparison:
-                raise ValueError(status)
-        except (TypeError, ValueError):
-            raise BrokenPlugin(
-                f"{self.solver.name} ended with {value!r}; return a Status and a message, or nothing"
-            ) from None
-        if iterate is None and status not in _WITHOUT_ANSWER:
-            raise BrokenPlugin(
-                f"{self.solver.name} ended ({status}) without an iterate"
-                f"{': ' + message if message else ''}; yield an Iterate first: only "
-                f"{', '.join(_WITHOUT_ANSWER)} may end a run without one"
-            )
-        return status, message or status.meaning
 
     def _conclude(self, iterate: Iterate | None, status: Status, message: str) -> Result[Any, Any]:
         elapsed = self.clock.read()
