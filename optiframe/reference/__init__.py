@@ -7,23 +7,21 @@ from optiframe.hookspec import Description, hookimpl
 
 @hookimpl
 def optiframe_plugin() -> list[Description]:
-    return [
-        Description(
-            "solver",
+    return [Description(kind, *row) for kind, rows in _NAMES.items() for row in rows]
+
+
+_NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {  # kind -> name, class, summary
+    "solver": (
+        (
             "scipy.lbfgs",
             ".scipy_lbfgs:ScipyLBFGS",
             "SciPy's L-BFGS-B: a smooth objective, with or without bounds",
         ),
-        Description(
-            "solver",
+        (
             "scipy.trust-constr",
             ".scipy_trust_constr:ScipyTrustConstr",
             "SciPy's trust-constr: a smooth objective with bounds and further constraints",
         ),
-        Description(
-            "solver",
-            "cvxpy",
-            ".cvxpy_solver:Cvxpy",
-            "CVXPY with a solver of its choice: whatever has a convex program",
-        ),
-    ]
+        ("cvxpy", ".cvxpy_solver:Cvxpy", "CVXPY with a solver of its choice: whatever has a convex program"),
+    ),
+}
