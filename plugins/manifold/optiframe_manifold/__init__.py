@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from optiframe_manifold.plots.methods import plot_convergence as plot_convergence
     from optiframe_manifold.plots.methods import plot_error as plot_error
     from optiframe_manifold.plots.methods import plot_time as plot_time
+    from optiframe_manifold.sets.manifold_set import ManifoldSet as ManifoldSet
+    from optiframe_manifold.sets.manifold_set import QuotientSet as QuotientSet
     from optiframe_manifold.tools.intervals import intervals as intervals
     from optiframe_manifold.tools.next_pairs import suggest as suggest
     from optiframe_manifold.tools.rank_choice import choose_rank as choose_rank

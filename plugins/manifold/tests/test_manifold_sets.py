@@ -87,6 +87,7 @@ class AsReleased(QuotientSet):
     unrotated = "oblique"
     project = Elliptope.project
     check_shape = Elliptope.check_shape
+    dimension = Elliptope.dimension
 
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return pymanopt.manifolds.Elliptope(*shape)
@@ -113,6 +114,11 @@ def test_a_manifold_that_breaks_a_rule_fails_for_it(
 ) -> None:
     failed = {each.name for each in outcomes(twin, shape=shape) if each.failure}
     assert check in failed
+
+
+@pytest.mark.parametrize(("name", "shape"), EACH)
+def test_a_set_has_the_dimension_of_its_manifold(name: str, shape: tuple[int, ...]) -> None:
+    assert a_set(name).dimension(shape) == a_set(name).as_pymanopt(shape).dim
 
 
 @pytest.mark.parametrize(("name", "shape"), [each for each in SEVERAL if each[0] != "positive-definite"])

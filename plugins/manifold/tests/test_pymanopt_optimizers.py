@@ -71,7 +71,7 @@ def solved(problem: Problem[Any], solver: Any, **options: Any) -> of.Result[Any,
         return of.solve(problem, solver, progress=False, **options)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "gradient.projected"])
+@pytest.mark.parametrize("name", [*NAMES, "gradient.projected", "manifold.trust-region"])
 @pytest.mark.parametrize("over", ["stiefel", "grassmann"])
 def test_the_subspace_of_largest_variance_is_that_of_the_leading_eigenvectors(name: str, over: str) -> None:
     found = solved(subspace(over), name)
@@ -98,7 +98,7 @@ def test_the_rotation_between_two_clouds_is_kabschs(name: str) -> None:
     np.testing.assert_allclose(found.solution, kabsch, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "manifold.trust-region"])
 def test_the_likeliest_covariance_is_the_samples(name: str) -> None:
     sample = CLOUD.T @ CLOUD / 5 + 0.2 * np.eye(3)
 
@@ -110,7 +110,7 @@ def test_the_likeliest_covariance_is_the_samples(name: str) -> None:
     np.testing.assert_allclose(found.solution, sample, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", [*NAMES[1:], "manifold.trust-region"])
 def test_the_nearest_matrix_of_low_rank_keeps_the_largest_eigenvalues(name: str) -> None:
     whole = CLOUD @ CLOUD.T + np.diag([3.0, 2.0, 0.5, 0.1, 0.1])
     misfit = from_function(lambda y: anp.sum((anp.dot(y, y.T) - whole) ** 2), (5, 2))
@@ -118,7 +118,7 @@ def test_the_nearest_matrix_of_low_rank_keeps_the_largest_eigenvalues(name: str)
     assert found.objective == pytest.approx(float(np.sum(np.linalg.eigvalsh(whole)[:3] ** 2)), rel=1e-8)
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", [*NAMES[1:], "manifold.trust-region"])
 def test_the_relaxation_of_a_cut_is_cvxpys_where_the_rank_drops_too(name: str) -> None:
     """Enough columns for the semidefinite program, whose answer has a lower rank; without a warning."""
     cp = pytest.importorskip("cvxpy")
@@ -244,6 +244,11 @@ def test_the_residual_is_the_norm_of_the_riemannian_gradient_at_the_answer(name:
         (Minimize(SquaredDistance(to=np.ones(3)), over="simplex"), NAMES[0], "'simplex' is no manifold"),
         (Minimize(SquaredDistance(to=np.ones(1)), over="sphere"), NAMES[0], "isolated at this size"),
         (Minimize(SquaredDistance(to=np.ones((2, 2))), over="grassmann"), NAMES[1], "isolated"),
+        (
+            Minimize(SquaredDistance(to=np.eye(3)), over="rotations"),
+            "manifold.trust-region",
+            "take pymanopt.trust-regions",
+        ),
         (
             Minimize(from_function(lambda x: float(x @ x), 3, gradient=lambda x: 2 * x), over="sphere"),
             NAMES[2],

@@ -445,6 +445,7 @@ def test_pymanopts_global_random_numbers_are_left_as_they_were() -> None:
     [
         (3, "has no inner_product"),
         (pymanopt.manifolds.FixedRankEmbedded(5, 4, 2), "several arrays"),
+        (pymanopt.manifolds.SpecialOrthogonalGroup(3), "are not arrays like its points"),
         (pymanopt.manifolds.Positive(3, 2), None),
     ],
 )

@@ -10,20 +10,16 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from optiframe.errors import InvalidInput, absent, require
+from optiframe.errors import require
 from optiframe.methods.smooth_part import first_point
-from optiframe.numbers import number
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
-from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_manifold.baselines.pymanopt_watch import Watch, Which, searched, watched_optimizer
-from optiframe_manifold.sets.as_manifold import as_manifold, no_manifold
-
-_INSIDE = 1e-8  # a start so near to the set is in it but for rounding
+from optiframe_manifold.sets.manifold_of import manifold_of, member, no_manifold
 
 
 class PymanoptOptimizer(Solver[Minimize, Array, None]):
@@ -43,19 +39,14 @@ class PymanoptOptimizer(Solver[Minimize, Array, None]):
     optimizer: ClassVar[Which]
 
     def unsuited(self, problem: Minimize) -> str | None:
-        reason = no_manifold(problem.over) or absent(self.requires, "optiframework-manifold")
-        if reason is None and as_manifold(problem.over, problem.function.shape).dim == 0:
-            return (
-                f"the points of the set {problem.over.name!r} are isolated at this size: no path joins them"
-            )
-        return reason
+        return no_manifold(problem.over, problem.function.shape)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         return iterates_from_callback(lambda emit: self._work(problem, run, emit), name=self.name)
 
     def _work(self, problem: Minimize, run: Run, emit: Emit) -> Ending:
-        begin = _member(problem.over, first_point(problem, run))
-        manifold = as_manifold(problem.over, begin.shape)
+        begin = member(problem.over, first_point(problem, run))
+        manifold = manifold_of(problem.over, begin.shape)
         watch = Watch(emit, np.array, skip=self.optimizer != "trust-region")
         asked = _Asked(problem.function)
         task = require("pymanopt", "pymanopt").Problem(manifold, **asked.functions(manifold, watch))
@@ -174,16 +165,3 @@ class _Asked:
         except BaseException as error:
             self.raised = error
             raise
-
-
-def _member(over: ConstraintSet, start: Array) -> Array:
-    """The start, or its projection where it is outside the set."""
-    outside = over.violation(start)
-    if outside <= _INSIDE:
-        return start
-    if over.offers(ConstraintSet.project):
-        return np.asarray(over.project(start))
-    raise InvalidInput(
-        f"start is {number(outside)} outside the set {over.name!r}, which has no projection; give a point of "
-        "the set"
-    )

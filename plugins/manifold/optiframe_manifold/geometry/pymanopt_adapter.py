@@ -41,6 +41,10 @@ def as_manifold(value: Any) -> Any:
             f"points of {value} are several arrays; the trust region takes manifolds whose points are one "
             "array (for matrices as two factors use the set 'rank', without a manifold)"
         )
+    if _offers(value, "embedding"):
+        raise InvalidInput(
+            f"directions along {value} are not arrays like its points; take pymanopt.trust-regions"
+        )
     return value
 
 

@@ -24,9 +24,9 @@ def _tangents(subject: Subject) -> Iterator[tuple[Any, Array, Any, np.random.Gen
     if missing:
         raise NotApplicable(missing)
     rng = np.random.default_rng(subject.seed)
-    manifold = subject.part.as_pymanopt(subject.point_shape)
-    if not manifold.dim:
+    if not subject.part.dimension(subject.point_shape):
         raise NotApplicable("its points are isolated at this size")
+    manifold = subject.part.as_pymanopt(subject.point_shape)
     point = np.asarray(subject.part.inside(subject.point_shape))
     for _ in range(_TRIES):
         direction = manifold.projection(point, rng.standard_normal(point.shape))
@@ -115,7 +115,16 @@ def _bend(manifold: Any, point: Array, direction: Any) -> Any:
     )
 
 
+def check_the_dimension_is_the_manifolds(subject: Subject) -> None:
+    """`dimension` says how many directions there are."""
+    for manifold, _, _, _ in _tangents(subject):
+        told = subject.part.dimension(subject.point_shape)
+        if told != manifold.dim:
+            subject.fail(f"dimension is {told}, and the manifold has {manifold.dim}")
+
+
 MANIFOLD_CHECKS = (
+    check_the_dimension_is_the_manifolds,
     check_a_retraction_stays_in_the_set,
     check_a_retraction_follows_its_direction,
     check_projecting_a_direction_twice_changes_nothing,

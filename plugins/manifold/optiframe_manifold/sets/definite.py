@@ -45,6 +45,9 @@ class PositiveDefinite(ManifoldSet):
         below = np.minimum(np.linalg.eigvalsh((x + x.T) / 2), 0.0)
         return math.hypot(float(np.linalg.norm(x - x.T)) / 2, float(np.linalg.norm(below)))
 
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return shape[0] * (shape[0] + 1) // 2
+
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return manifolds().SymmetricPositiveDefinite(shape[0])
 
@@ -69,6 +72,9 @@ class PsdFixedRank(QuotientSet):
     def inside(self, shape: tuple[int, ...]) -> Array:
         """Fixed normal entries: at zero every function of Y Y' is stationary."""
         return general_point(shape)
+
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return shape[0] * shape[1] - shape[1] * (shape[1] - 1) // 2
 
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return psd_fixed_rank(*shape)

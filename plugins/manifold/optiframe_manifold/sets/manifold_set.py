@@ -21,12 +21,15 @@ _ROUNDING = 1e-8  # relative: values of the objective that differ by less are th
 class ManifoldSet(ConstraintSet):
     """A set of arrays that is a smooth manifold, for `gradient.projected` and the solvers named `pymanopt.*`.
 
-    A subclass gives `as_pymanopt`, `check_shape` and, where the nearest point is known, `project`;
-    without `project` it gives `inside` and `violation`. None of these sets is convex: what a solver finds
-    is a point where no small step helps, which need not be the best. `inside` is in general position,
-    so that no symmetry of an objective makes it stationary. Checks of the manifold's operations are part of
-    the contract of such a set.
+    A subclass gives `as_pymanopt`, `dimension`, `check_shape` and, where the nearest point is known,
+    `project`; without `project` it gives `inside` and `violation`. None of these sets is convex: what a
+    solver finds is a point where no small step helps, which need not be the best. `inside` is in general
+    position, so that no symmetry of an objective makes it stationary. Checks of the manifold's operations
+    are part of the contract of such a set. `ambient` says whether directions along it are arrays like its
+    points, as `manifold.trust-region` needs them.
     """
+
+    ambient: ClassVar[bool] = True
 
     convex = False
     contract = "optiframe_manifold.sets.contract:MANIFOLD_CHECKS"
@@ -40,6 +43,10 @@ class ManifoldSet(ConstraintSet):
         MissingPackage
             When pymanopt is not installed, with the command that installs it.
         """
+
+    @abstractmethod
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        """How many directions there are along the set at points of this shape; 0 where they are isolated."""
 
     def inside(self, shape: tuple[int, ...]) -> Array:
         """The projection of a fixed random point."""

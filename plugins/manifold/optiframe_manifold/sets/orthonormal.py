@@ -33,6 +33,9 @@ class Stiefel(ManifoldSet):
     def project(self, v: Array) -> Array:
         return _polar_factor(self, v)
 
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return shape[0] * shape[1] - shape[1] * (shape[1] + 1) // 2
+
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return manifolds().Stiefel(*shape)
 
@@ -54,6 +57,9 @@ class Grassmann(QuotientSet):
     def project(self, v: Array) -> Array:
         return _polar_factor(self, v)
 
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return shape[1] * (shape[0] - shape[1])
+
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return manifolds().Grassmann(*shape)
 
@@ -65,6 +71,7 @@ class Rotations(ManifoldSet):
     """
 
     name = "rotations"
+    ambient = False
     reference = "Kabsch 1976; Umeyama 1991 (the nearest point)"
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
@@ -75,6 +82,9 @@ class Rotations(ManifoldSet):
         if np.linalg.det(left) * np.linalg.det(right) < 0:
             left[:, -1] *= -1.0
         return np.asarray(left @ right)
+
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return shape[0] * (shape[0] - 1) // 2
 
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return manifolds().SpecialOrthogonalGroup(shape[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ class Sphere(ManifoldSet):
         v = np.asarray(v, dtype=np.float64)
         return _of_length_one(v.reshape(-1, 1)).reshape(v.shape)
 
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return math.prod(shape) - 1
+
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return manifolds().Sphere(*shape)
 
@@ -47,6 +51,9 @@ class Oblique(ManifoldSet):
 
     def project(self, v: Array) -> Array:
         return _of_length_one(np.asarray(v, dtype=np.float64))
+
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return (shape[0] - 1) * shape[1]
 
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return manifolds().Oblique(*shape)
@@ -68,6 +75,9 @@ class Elliptope(QuotientSet):
 
     def project(self, v: Array) -> Array:
         return np.ascontiguousarray(_of_length_one(np.asarray(v, dtype=np.float64).T).T)
+
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return shape[0] * (shape[1] - 1) - shape[1] * (shape[1] - 1) // 2
 
     def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
         return elliptope(*shape)

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PlainValidator, PositiveFloat, PositiveInt
 
 from optiframe.errors import InvalidInput
+from optiframe.methods.smooth_part import first_point
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Accepts, Array
@@ -18,6 +19,8 @@ from optiframe_manifold.geometry.objective_adapters import OfArrays, OfFactors
 from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors
 from optiframe_manifold.geometry.pymanopt_adapter import as_manifold, random_point, typical_distance
 from optiframe_manifold.low_rank import Rank
+from optiframe_manifold.sets.manifold_of import manifold_of, member, no_manifold
+from optiframe_manifold.sets.manifold_set import ManifoldSet
 from optiframe_manifold.solvers.starts import first_factors
 from optiframe_manifold.solvers.trust_region_loop import Step, trust_region
 
@@ -39,7 +42,8 @@ class TrustRegion(Solver[Minimize, Any, None]):
     values, gradients and the last loops are in double precision, and the answer is as exact.
 
     Also takes an objective over arrays that no set bounds (such as `rank-one-completion` without
-    bounds, as the matrix x x'), and, with `manifold`, one on any manifold of pymanopt.
+    bounds, as the matrix x x'), one over a set that is a manifold (`stiefel` and others), and, with
+    `manifold`, one on any manifold of pymanopt.
 
     The trace has the radius, the ratio of actual to predicted decrease, the Hessian products of
     each outer step and whether it was accepted.
@@ -48,6 +52,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     name = "manifold.trust-region"
     reference = "Dong et al., Sec. V; Absil, Baker, Gallivan 2007"
     solves = Minimize
+    uses = (Objective.gradient, Objective.hessian_product)
     former_names = (("begin", "init"), ("largest", "max_radius"))
     accepts_start = True
     residual_meaning = "norm of the Riemannian gradient, in the metric of Eq. 12"
@@ -75,17 +80,26 @@ class TrustRegion(Solver[Minimize, Any, None]):
     ] = Field(default=None, description="manifold to search, for an objective over its arrays")
 
     def unsuited(self, problem: Minimize) -> str | None:
-        lacking = problem.function.lacks(Objective.gradient, Objective.hessian_product)
-        if lacking:
-            return lacking
         if isinstance(problem.over, Rank):
             return "a manifold is given, and the points are factors" if self.manifold is not None else None
+        if isinstance(problem.over, ManifoldSet):
+            return self._unsuited_to_set(problem)
         if holds_all_vectors(problem.over):
             return None
         return (
             f"the set {problem.over.name!r} is no manifold; this takes the set 'rank', "
             "or points without bounds"
         )
+
+    def _unsuited_to_set(self, problem: Minimize) -> str | None:
+        if self.manifold is not None:
+            return f"a manifold is given, and the set {problem.over.name!r} is one; leave one of them out"
+        if isinstance(problem.over, ManifoldSet) and not problem.over.ambient:
+            return (
+                f"directions along the set {problem.over.name!r} are not arrays like its points; take "
+                "pymanopt.trust-regions"
+            )
+        return no_manifold(problem.over, problem.function.shape)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         manifold, objective, start = self._setting(problem, run)
@@ -132,6 +146,10 @@ class TrustRegion(Solver[Minimize, Any, None]):
             geometry = FixedRank(problem.over.rows, problem.over.columns, problem.over.rank)
             start = first_factors(problem, run, self.init)
             return geometry, OfFactors(problem.function, geometry), Factors(start)
+        if isinstance(problem.over, ManifoldSet):
+            point = member(problem.over, first_point(problem, run))
+            manifold = manifold_of(problem.over, point.shape)
+            return manifold, OfArrays(problem.function, manifold), point
         given = problem.start if run.start is None else run.start
         if self.manifold is not None:
             point = random_point(self.manifold, run.rng) if given is None else _finite(given)
