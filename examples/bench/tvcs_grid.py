@@ -1,6 +1,6 @@
 """The projection onto three-view sets over an adversarial grid: ratios to OR-tools, percentiles.
 
-Run: python examples/bench/tvcs_grid.py [--sizes 100 1000 10000 100000] [--seeds 1] [--seconds 150]
+Run: python examples/bench/tvcs_grid.py [--sizes 100 1000 10000 100000] [--seeds 1] [--seconds 100]
 
 First what a small projection takes beyond a call of NumPy; bounds of 1 on a matrix against SciPy's
 `linear_sum_assignment`; the paper's set-up, Pareto-sized groups, power-law worths and whole numbers up to
@@ -212,7 +212,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--memory", type=int, nargs="*", default=[] if quick() else [1000])
     parser.add_argument("--every", type=int, default=37 if quick() else 1, help="take every so many cases")
-    parser.add_argument("--seconds", type=float, default=150.0, help="CPU time after which a size ends")
+    parser.add_argument("--seconds", type=float, default=100.0, help="CPU time after which a size ends")
     parser.add_argument("--most", type=int, default=12, help="slowest cases to list")
     parser.add_argument("--once", type=float, default=0.5, help="seconds above which one turn is enough")
     chosen = parser.parse_args()

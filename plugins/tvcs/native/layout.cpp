@@ -44,6 +44,13 @@ std::vector<i64> with_free(std::span<const i64> bounds, i64 free) {
     return found;
 }
 
+// How many elements the groups of a view may hold.
+double most_in(std::span<const i64> bounds, std::span<const double> lengths) {
+    double most = 0.0;
+    for (std::size_t g = 0; g < bounds.size(); ++g) most += std::min(static_cast<double>(bounds[g]), lengths[g]);
+    return most;
+}
+
 } // namespace
 
 Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
@@ -83,6 +90,8 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
         }
     });
     for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
+    const double most = std::min(most_in(row_bounds, row_length), most_in(column_bounds, column_length));
+    total_binds = static_cast<double>(total) < most;
     assignment = is_assignment();
     for (const double each : per_group) samples.push_back(sample(each));
 }

@@ -36,6 +36,7 @@ public:
     std::vector<i64> row_bounds, column_bounds; // none above the number of elements and one
     i64 total;
     std::vector<double> row_length, column_length;
+    bool total_binds;            // the groups may hold more than it allows
     bool assignment = false;     // a full matrix with bounds of 1 that `assign` takes little more room for
     std::vector<Sample> samples; // the coarser first; empty where a sample would save nothing
 

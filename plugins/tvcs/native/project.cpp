@@ -22,6 +22,7 @@ constexpr i64 few = 3000;      // elements up to which all are one list,
 constexpr double tiny = 10.0;  // and elements a group: smoothing says little there, and candidates are nearly all
 constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone, and cost
 constexpr i64 patience = 20;   // scaling has many digits to go through, so that a repair may take so much longer
+constexpr i64 hurry = 5; // where the total does not bind, the network simplex is quick, and a repair gets so much less
 constexpr i64 several = 20'000; // up to so many, steps on all elements take less time than lists of samples
 // Elements a group on the ramp, step by step: for one list, where more steps save fewer paths than they cost,
 // and for candidates next to the thresholds.
@@ -198,7 +199,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         solve_few_groups(layout, all, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && one_list) {
-        const i64 work = (has_tiny_groups(all) && !are_far_apart(whole, positive) ? 1 : patience) * work_for(whole.size());
+        const bool patient = !has_tiny_groups(all) || are_far_apart(whole, positive);
+        const i64 work = work_for(whole.size()) * (patient ? patience : 1) / (layout.total_binds ? 1 : hurry);
         proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = !warm && (alike || layout.elements() <= several);

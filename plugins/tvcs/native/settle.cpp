@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include <optiframe/arrays.hpp>
 #include <optiframe/interrupt.hpp>
@@ -168,19 +167,9 @@ private:
     // Looks at links and nodes before the network simplex is given up for cost scaling; 0: it is not tried.
     i64 work_for_simplex() const {
         const i64 nodes = static_cast<i64>(excess.size()), size = static_cast<i64>(links.size());
-        if (nodes <= fewest_nodes || !total_binds()) return much_work * size;
+        if (nodes <= fewest_nodes || !layout.total_binds) return much_work * size;
         const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
         return (balanced && nodes <= few_nodes) || size >= dense * nodes ? some_work * size : 0;
-    }
-
-    // Whether the groups allow more than the total does.
-    bool total_binds() const {
-        const auto most = [](std::span<const i64> bounds, std::span<const double> lengths) {
-            return std::transform_reduce(bounds.begin(), bounds.end(), lengths.begin(), 0.0, std::plus<>(),
-                                         [](i64 bound, double n) { return std::min(static_cast<double>(bound), n); });
-        };
-        return static_cast<double>(layout.total) < std::min(most(layout.row_bounds, layout.row_length),
-                                                            most(layout.column_bounds, layout.column_length));
     }
 
     // Of tie breaks.

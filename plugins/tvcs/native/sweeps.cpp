@@ -70,6 +70,17 @@ double exact_sweep(const View& view, std::span<const double> worth, std::span<co
     std::vector<double> kept, value;
     kept.reserve(view.elements());
     for (i64 g = 0; g < view.groups(); ++g) {
+        if (bounds[g] == 1 && view.first[g] < view.first[g + 1]) {
+            double best = -inf, second = -inf;
+            for (i64 k = view.first[g]; k < view.first[g + 1]; ++k) {
+                const double left = worth[k] - other_price[view.other[k]];
+                second = std::max(second, std::min(best, left));
+                best = std::max(best, left);
+            }
+            price[g] = second;
+            kept.push_back(best);
+            continue;
+        }
         value.clear();
         for (i64 k = view.first[g]; k < view.first[g + 1]; ++k)
             value.push_back(worth[k] - other_price[view.other[k]]);
