@@ -35,7 +35,7 @@ def test_every_decision_has_its_four_parts(page: Path) -> None:
     assert len(page.read_text().splitlines()) <= 300
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_every_file_that_a_decision_names_is_there(page: Path) -> None:
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "contribute.md"], ids=lambda path: path.stem)
+def test_every_file_that_a_page_for_developers_names_is_there(page: Path) -> None:
     for name in re.findall(r"`([\w./]+/[\w./]+)`", page.read_text()):
         assert (ROOT / name).exists() or list(ROOT.glob(f"plugins/*/{name}")), name
