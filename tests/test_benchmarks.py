@@ -66,6 +66,7 @@ SAYS = {
     "tvcs_learning_peers.py": ("our default over the best other", "--repeats 1 --part planted"),
     "tvcs_memory.py": ("memory at p = 3600", "--sides 60"),
     "tvcs_problems.py": ("random always below by quality", "--part assignment --repeats 2"),
+    "value_and_gradient.py": ("a loss in JAX, 2,000 x 100, two calls over one", "--repeats 1"),
     "tvcs_speed.py": (
         "OR-tools / ours at p = 25",
         "--sides 5 --seeds 1 --hard-seeds 1 --hard-sides 5 --repeats 1",

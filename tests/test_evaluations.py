@@ -8,6 +8,7 @@ import pytest
 import optiframe as of
 from optiframe import Budget, Composite, Minimize, Status
 from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.solving.counting import counted
 
 made: list[str] = []
 
@@ -179,3 +180,34 @@ def test_a_solver_that_never_asks_the_objective_is_named() -> None:
     assert "never asks the objective" in result.findings[0].text
     asked = of.solve(problem, "scipy.lbfgs", budget=Budget(evaluations=30), progress=False)
     assert not any("never asks" in finding.text for finding in asked.findings)
+
+
+class Together(Rosenbrock):
+    """Both in one call, too."""
+
+    def value_and_gradient(self, x):
+        made.append("both")
+        return Rosenbrock.value(self, x), Rosenbrock.gradient(self, x)
+
+
+@pytest.mark.parametrize("solver", ["scipy.lbfgs", "scipy.tnc"])
+def test_a_value_and_a_gradient_in_one_call_count_and_run_as_two(solver: str) -> None:
+    runs = []
+    for objective in (Rosenbrock(), Together()):
+        made.clear()
+        problem, counts = counted(Minimize(objective, start=[-1.2, 1.0]))
+        result = of.solve(problem, solver, progress=False)
+        runs.append((dict(counts), result.solution.tolist(), result.iterations))
+        assert ("both" in made) is isinstance(objective, Together)
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 19, 20])
+def test_a_limit_falls_between_a_value_and_its_gradient_as_it_does_for_two_calls(limit: int) -> None:
+    runs = []
+    for objective in (Rosenbrock(), Together()):
+        problem = Minimize(objective, start=[-1.2, 1.0])
+        with pytest.warns(of.NotConverged):
+            result = of.solve(problem, "scipy.lbfgs", budget=Budget(evaluations=limit), progress=False)
+        runs.append((list(result.history["evaluations"]), result.solution.tolist()))
+    assert runs[0] == runs[1]

@@ -118,6 +118,41 @@ def test_derivatives_in_64_bits_come_from_pytorch() -> None:
     assert objective.value(x) == pytest.approx(plain(x), abs=1e-15)
     assert pickle.loads(pickle.dumps(objective)) == objective
     assert of.solve(Minimize(objective, over="simplex"), progress=False).status == "converged"
+    check_both(objective)
+
+
+def check_both(objective: Objective) -> None:
+    """A value and a gradient in one call are those of two."""
+    x = np.array([0.3, -0.2, 0.5])
+    assert objective.offers(Objective.value_and_gradient)
+    value, gradient = objective.value_and_gradient(x)
+    assert value == pytest.approx(objective.value(x), rel=1e-14)
+    assert gradient == pytest.approx(objective.gradient(x), rel=1e-13)
+
+
+def test_a_value_and_a_gradient_come_in_one_call_where_derivatives_are_derived() -> None:
+    check_both(from_function(lambda x: (x**2).sum() * x[0], 3))
+    check_both(from_function(by_jax, 3, derivatives="jax"))
+    for other in (
+        from_function(plain, 3, derivatives="differences"),
+        from_function(lambda x: float(x @ x) / 2, 3, gradient=lambda x: x),
+        of.from_residuals(lambda x: 2.0 * x, 3),
+    ):
+        assert not other.offers(Objective.value_and_gradient)
+        assert of.solve(Minimize(other), "scipy.lbfgs", progress=False).status == "converged"
+
+
+@pytest.mark.parametrize("derivatives", ["autograd", "jax"])
+def test_what_is_no_number_or_fails_says_so_where_both_are_asked_for(derivatives: str) -> None:
+    def fails(x: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        of.solve(Minimize(from_function(fails, 3, derivatives=derivatives)), "scipy.lbfgs", progress=False)
+    with pytest.raises(InvalidInput, match="must return one real number, got an array"):
+        from_function(lambda x: 2.0 * x, 3, derivatives=derivatives).value_and_gradient(np.ones(3))
+    constant = from_function(lambda x: 7.0, 3, derivatives=derivatives)
+    assert constant.value_and_gradient(np.ones(3))[0] == 7.0
 
 
 @pytest.mark.parametrize(

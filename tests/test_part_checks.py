@@ -323,6 +323,16 @@ class Loose(SquaredDistance):
         return super().conjugate(y) + 1.0
 
 
+class Hasty(LeastSquares):
+    """Forgets the mean where it computes both."""
+
+    name = "twin.hasty"
+
+    def value_and_gradient(self, x):
+        value, gradient = super().value_and_gradient(x)
+        return value, len(self) * gradient
+
+
 class Half(LeastSquares):
     """Rows taken count twice."""
 
@@ -342,6 +352,11 @@ class Half(LeastSquares):
         (Doubled(to=TARGET), "cvxpy has the same value", "the form for CVXPY has"),
         (Unrooted(to=TARGET), "residuals and quadratic form fit the value", "half the squared norm"),
         (Loose(to=TARGET), "the conjugate bounds from above", "and not 0"),
+        (
+            Hasty(matrix=np.eye(6), target=TARGET),
+            "value and gradient in one are those of two calls",
+            "another gradient than gradient does",
+        ),
         (Half(matrix=np.eye(6), target=TARGET), "parts of a sum add up", "over all of its terms"),
     ],
     ids=lambda each: getattr(each, "name", None),

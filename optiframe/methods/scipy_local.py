@@ -40,6 +40,7 @@ class _Local(Solver[Minimize, Array, None]):
     off: ClassVar[tuple[str, ...]] = ()
     most: ClassVar[tuple[str, ...]] = ()
     old_callback: ClassVar[bool] = False  # SciPy gives it the point and no more
+    both: ClassVar[bool] = False  # it asks for the gradient wherever it asks for the value
 
     def unsuited(self, problem: Minimize) -> str | None:
         return unsuited(problem, self.takes)
@@ -72,7 +73,7 @@ class _Local(Solver[Minimize, Array, None]):
 
             with np.errstate(invalid="ignore", over="ignore"):  # of steps whose length is zero
                 found = minimize(
-                    flat.value,
+                    flat.value_before_gradient if self.both else flat.value,
                     posed.start,
                     method=self.method,
                     callback=self._callback(seen),
@@ -175,6 +176,7 @@ class Tnc(_Local):
 
     name = "scipy.tnc"
     method, takes, most, old_callback = "TNC", "bounds", ("maxfun",), True
+    both = True
     off = ("ftol", "gtol", "xtol")
     uses = (Objective.gradient,)
     residual_meaning = _BOUNDED

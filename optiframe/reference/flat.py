@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,12 +38,30 @@ class Flat:
         """The objective."""
         return float(self.objective.value(self.point(flat)))
 
+    def value_before_gradient(self, flat: Array) -> float:
+        """The objective at a point whose gradient is asked for next: both at once, where it offers that."""
+        if self._remembers(flat) or not self._both:
+            return self.value(flat)
+        value, gradient = self.objective.value_and_gradient(self.point(flat))
+        self._remember(flat, gradient)
+        return float(value)
+
     def gradient(self, flat: Array) -> Array:
         """The gradient, flat."""
-        if self._at is None or not np.array_equal(self._at, flat):
-            self._at = np.array(flat)
-            self._gradient = np.array(self.objective.gradient(self.point(flat)), dtype=np.float64).ravel()
+        if not self._remembers(flat):
+            self._remember(flat, self.objective.gradient(self.point(flat)))
         return np.array(self._gradient)
+
+    @cached_property
+    def _both(self) -> bool:
+        return self.objective.offers(Objective.value_and_gradient)
+
+    def _remembers(self, flat: Array) -> bool:
+        return self._at is not None and np.array_equal(self._at, flat)
+
+    def _remember(self, flat: Array, gradient: Any) -> None:
+        self._at = np.array(flat)
+        self._gradient = np.array(gradient, dtype=np.float64).ravel()
 
     def hessian_product(self, flat: Array, direction: Array) -> Array:
         """The Hessian at `flat` applied to a flat direction."""

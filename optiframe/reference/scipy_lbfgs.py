@@ -52,7 +52,7 @@ class ScipyLBFGS(Solver[Minimize, Array, None]):
             return Iterate(flat.point(x), residual=box.optimality(x, flat.gradient(x)))
 
         return lbfgs_iterates(
-            flat.value,
+            flat.value_before_gradient,
             start,
             iterate,
             jac=flat.gradient,

@@ -157,8 +157,8 @@ def counted(problem: Problem[Any]) -> tuple[Problem[Any], Mapping[str, float]]:
     """A problem with the same content whose objective counts its evaluations, and the counts.
 
     The counts are by kind ("value", "gradient", "hessian_product", "hessian", "residuals", "jacobian") in
-    full passes over
-    the objective's terms: an evaluation of a `FiniteSum` over a tenth of its terms counts a tenth.
+    full passes over the objective's terms: an evaluation of a `FiniteSum` over a tenth of its terms counts a
+    tenth. A value and a gradient in one call count as one of each.
     What a method of the objective calls inside does not count again. Only a `Composite` (or
     `Minimize`) has an objective to observe; any other problem comes back as it is, and its counts
     stay empty.
@@ -211,6 +211,8 @@ def _observing(cls: type[Objective]) -> type[Objective]:
     for kind in _COUNTED:
         if getattr(cls, kind) is not getattr(Objective, kind):  # what it lacks, the stand-in lacks
             body[kind] = _counting(kind)
+    if cls.value_and_gradient is not Objective.value_and_gradient:
+        body["value_and_gradient"] = _both
     if issubclass(cls, FiniteSum):
         body["take"] = _take
     made: type[Objective] = types.new_class(cls.__name__, (cls,), exec_body=lambda names: names.update(body))
@@ -233,6 +235,15 @@ def _counting(kind: str) -> Callable[..., Any]:
 
     evaluate.__name__ = kind
     return evaluate
+
+
+def _both(self: Any, x: Any) -> Any:
+    """Two evaluations, in the order of two calls."""
+    self._seen.before("value", self._share)
+    value, gradient = self._original.value_and_gradient(x)
+    self._seen.after(self._share, value, x)
+    self._seen.before("gradient", self._share)
+    return value, gradient
 
 
 def _take(self: Any, indices: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objectives.differences import central_differences
-from optiframe.problems.objectives.objective import FromFunction
+from optiframe.problems.objectives.objective import FromFunction, NotFollowed
 from optiframe.records.fields import Array
 
 
@@ -20,6 +20,14 @@ class ThroughJax(FromFunction):
 
     def value(self, x: Array) -> float:
         return self._number(self._call(self._compiled.value, x))
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        try:
+            value, gradient = self._call(self._compiled.both, x)
+        except NotFollowed:
+            self.value(x)  # what is wrong with the value is said first
+            raise
+        return self._number(value), np.array(gradient, dtype=np.float64)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         if self.given_hessian_product is not None:
@@ -36,6 +44,7 @@ class ThroughJax(FromFunction):
         return SimpleNamespace(
             value=jax.jit(self.function),
             gradient=jax.jit(slope),
+            both=jax.jit(jax.value_and_grad(self.function)),
             product=jax.jit(lambda x, v: jax.jvp(slope, (x,), (v,))[1]),
         )
 
@@ -60,6 +69,17 @@ class ThroughTorch(FromFunction):
                 return self._number(self.function(self._tensor(x)))
             except TypeError as error:  # NumPy was called with a tensor
                 raise self._cannot_follow(error, "PyTorch", "torch") from error
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        torch, point = require("torch", "torch"), self._tensor(x).requires_grad_()
+        found: list[Any] = []
+
+        def derive() -> Any:
+            found.append(self.function(point))
+            return torch.autograd.grad(found[0], point)[0]
+
+        gradient = self._derived(derive, x)
+        return self._number(found[0].detach()), gradient
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         if self.given_hessian_product is not None:
@@ -92,8 +112,8 @@ class ByDifferences(FromFunction):
     """
 
     def offers(self, operation: Callable[..., Any]) -> bool:
-        if operation.__name__ == "gradient":
-            return True
+        if operation.__name__ in ("gradient", "value_and_gradient"):
+            return operation.__name__ == "gradient"
         if operation.__name__ == "hessian_product":
             return self.given_hessian_product is not None
         return super().offers(operation)

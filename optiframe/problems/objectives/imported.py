@@ -73,6 +73,9 @@ class ImportedFunction(Objective):
     def gradient(self, x: Array) -> Array:
         return self._inner.gradient(x)
 
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        return self._inner.value_and_gradient(x)
+
     def hessian_product(self, x: Array, v: Array) -> Array:
         return self._inner.hessian_product(x, v)
 

@@ -107,7 +107,7 @@ class LinearModel(FiniteSum):
         name = operation.__name__
         if name in ("conjugates", "proximals"):
             return getattr(type(self), name) is not getattr(LinearModel, name)
-        if not self.smooth and name in ("gradient", "hessian_product", "hessian"):
+        if not self.smooth and name in ("gradient", "value_and_gradient", "hessian_product", "hessian"):
             return False
         return super().offers(operation) and (name != "curvature" or math.isfinite(self.most_bend))
 
@@ -123,6 +123,11 @@ class LinearModel(FiniteSum):
 
     def gradient(self, x: Array) -> Array:
         return np.asarray(self.matrix.T @ (self.slopes(self.matrix @ x) / len(self)) + self.l2 * x)
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        z = self.matrix @ x
+        gradient = self.matrix.T @ (self.slopes(z) / len(self)) + self.l2 * x
+        return float(self.losses(z).mean() + self.l2 / 2 * (x @ x)), np.asarray(gradient)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         bends = self.bends(self.matrix @ x) / len(self)

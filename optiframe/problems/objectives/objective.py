@@ -61,6 +61,10 @@ class Objective(Record):
         """Gradient at `x`, of the point's shape."""
         raise self._lacks("gradient")
 
+    def value_and_gradient(self, x: Any) -> tuple[float, Any]:
+        """Both at `x`, where that is cheaper than one after the other; counted as a value and a gradient."""
+        raise self._lacks("value and gradient in one")
+
     def hessian_product(self, x: Any, v: Any) -> Any:
         """Hessian at `x` applied to the direction `v`, of the point's shape."""
         raise self._lacks("Hessian product")
@@ -214,6 +218,17 @@ class FromFunction(Objective):
             return self._shaped(self.given_gradient(x), "gradient")
         return self._derived_gradient(x)
 
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        found: list[Any] = []
+
+        def derive(autograd: Any, at: Array) -> Any:
+            value, slope = autograd.value_and_grad(self.function)(at)
+            found.append(value)
+            return slope
+
+        gradient = self._differentiate(derive, self.value, x)
+        return self._number(found[0]) if found else self.value(x), gradient
+
     def hessian_product(self, x: Array, v: Array) -> Array:
         if self.given_hessian_product is not None:
             return self._shaped(self.given_hessian_product(x, v), "Hessian product")
@@ -229,7 +244,10 @@ class FromFunction(Objective):
         )
 
     def offers(self, operation: Callable[..., Any]) -> bool:
-        if operation.__name__ in ("gradient", "hessian_product") and self.given_gradient is None:
+        if operation.__name__ == "value_and_gradient" and self.given_gradient is not None:
+            return False
+        derived = ("gradient", "value_and_gradient", "hessian_product")
+        if operation.__name__ in derived and self.given_gradient is None:
             return self._not_followed is None
         if operation.__name__ == "hessian_product" and self.given_gradient is not None:
             # Whoever gives a gradient may have written the function with plain NumPy.

@@ -45,7 +45,7 @@ class FromResiduals(FromFunction):
         raise self._lacks("Hessian product")
 
     def offers(self, operation: Callable[..., Any]) -> bool:
-        if operation.__name__ == "hessian_product":
+        if operation.__name__ in ("hessian_product", "value_and_gradient"):
             return False
         if operation.__name__ in ("gradient", "jacobian"):
             return self._not_followed is None

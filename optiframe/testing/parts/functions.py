@@ -54,6 +54,19 @@ def check_derivatives_fit_the_values(subject: Subject) -> None:
     check_derivatives(subject.part, point, seed=subject.seed)
 
 
+def check_value_and_gradient_in_one_are_those_of_two_calls(subject: Subject) -> None:
+    """What it computes in one call is what it gives in two."""
+    part: Objective = subject.part
+    _needs(subject, Objective.value_and_gradient)
+    for point, value in _values(subject):
+        together, slope = part.value_and_gradient(point)
+        if abs(together - value) > _ROOM * max(1.0, abs(value)):
+            subject.fail(f"value is {value:.9g}, and value_and_gradient gives {together:.9g}")
+        gradient = part.gradient(point)
+        if subject.differs(slope, gradient, float(np.abs(gradient).max(initial=0.0))):
+            subject.fail("value_and_gradient gives another gradient than gradient does")
+
+
 def check_a_convex_function_lies_below_its_chords(subject: Subject) -> None:
     """Where it says that it is convex, its value in the middle of two points is at most their mean."""
     if not subject.part.convex:
@@ -246,6 +259,7 @@ def check_a_separable_penalty_is_a_sum_over_entries(subject: Subject) -> None:
 OBJECTIVE_CHECKS = (
     check_a_value_is_one_number,
     check_derivatives_fit_the_values,
+    check_value_and_gradient_in_one_are_those_of_two_calls,
     check_a_convex_function_lies_below_its_chords,
     check_cvxpy_has_the_same_value,
     check_residuals_and_quadratic_form_fit_the_value,

@@ -70,6 +70,14 @@ class CutestObjective(Objective):
             except (ArithmeticError, ValueError, TypeError):
                 return np.full(self.shape, np.nan)
 
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        with _quiet():
+            try:
+                value, gradient = self.problem.fgx(s2mpj.column(x))
+                return float(np.asarray(value).reshape(())), s2mpj.flat(gradient)
+            except (ArithmeticError, ValueError, TypeError):
+                return float("nan"), np.full(self.shape, np.nan)
+
     def hessian(self, x: Array) -> Array:
         with _quiet():
             try:

@@ -69,7 +69,8 @@ class Watched:
 
     def value(self, x: Array, *, smooth: bool = False) -> float:
         """The objective at the flat point `x`; `smooth` says that its gradient is asked for next."""
-        value = self._posed.flat.value(x)
+        flat = self._posed.flat
+        value = flat.value_before_gradient(x) if smooth else flat.value(x)
         if self._constrained or self.best is None or value < self.least:
             self.best, self.least = np.array(x, dtype=np.float64), value
             self._residual = self._posed.optimality(self.best) if smooth else math.nan

@@ -90,8 +90,9 @@ class _ByGradients(_Stepped):
     uses = (Objective.gradient,)
 
     def _look(self, flat: Flat, x: Array) -> tuple[Any, Array, Array]:
+        value = flat.value_before_gradient(x)
         gradient = flat.gradient(x)
-        return np.float64(flat.value(x)), gradient, gradient
+        return np.float64(value), gradient, gradient
 
 
 class Bfgs(_ByGradients):
