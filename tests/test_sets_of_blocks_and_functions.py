@@ -17,8 +17,14 @@ BLOCKS = {
     "sizes": [3, 2],
     "sets": ["simplex", {"name": "box", "lower": -1.0, "upper": 1.0}],
 }
+MATRICES = {
+    "name": "product",
+    "sizes": [[2, 2], 3],
+    "sets": [{"name": "spectral-ball", "radius": 1.0}, "simplex"],
+}
 SHAPES = {
     "product": ((5,), BLOCKS),
+    "product of matrices": ((7,), MATRICES),
     "birkhoff": ((3, 3), "birkhoff"),
     "nuclear-ball": ((3, 4), {"name": "nuclear-ball", "radius": 2.0}),
     "matrix-rank": ((3, 4), {"name": "matrix-rank", "rank": 1}),
@@ -31,13 +37,18 @@ def test_each_keeps_the_contract_of_sets(name: str) -> None:
     check_part(constraint_set(**table) if isinstance(table, dict) else constraint_set(table), shape=shape)
 
 
-@pytest.mark.parametrize("name", ["product", "birkhoff", "nuclear-ball"])
+@pytest.mark.parametrize("name", ["product", "product of matrices", "birkhoff", "nuclear-ball"])
 @pytest.mark.parametrize("solver", ["gradient.projected", "gradient.frank-wolfe", "primal-dual.pdhg"])
 def test_solvers_find_what_cvxpy_finds(name: str, solver: str) -> None:
     shape, table = SHAPES[name]
     problem = Minimize(SquaredDistance(to=RNG.normal(size=shape)), over=table)
     if of.why_unsuited(problem, of.solver(solver)):
-        assert (name, solver) in {("birkhoff", "gradient.projected"), ("nuclear-ball", "primal-dual.pdhg")}
+        assert (name, solver) in {
+            ("birkhoff", "gradient.projected"),
+            ("nuclear-ball", "primal-dual.pdhg"),
+            ("product of matrices", "gradient.frank-wolfe"),
+            ("product of matrices", "primal-dual.pdhg"),
+        }
         return
     exact = of.solve(problem, "cvxpy", progress=False)
     result = of.solve(problem, solver, budget={"tolerance": 1e-6, "iterations": 5000}, progress=False)

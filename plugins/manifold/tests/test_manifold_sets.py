@@ -10,6 +10,7 @@ import numpy as np
 import pymanopt
 import pytest
 from optiframe_manifold.sets.gram_factors import horizontal
+from optiframe_manifold.sets.manifold_of import manifold_of
 from optiframe_manifold.sets.manifold_set import ManifoldSet, QuotientSet
 from optiframe_manifold.sets.spheres import Elliptope, Sphere
 
@@ -114,6 +115,29 @@ def test_a_manifold_that_breaks_a_rule_fails_for_it(
 ) -> None:
     failed = {each.name for each in outcomes(twin, shape=shape) if each.failure}
     assert check in failed
+
+
+BLOCKS = {"name": "product", "sizes": [[4, 2], 3, 2], "sets": ["stiefel", "sphere", "whole-space"]}
+
+
+class Blocks(ManifoldSet):
+    """A product as if it were one manifold, so that the contract of manifolds looks at it."""
+
+    name = "twin.blocks"
+
+    def project(self, v: Array) -> Array:
+        return np.asarray(of.constraint_set(**BLOCKS).project(v))
+
+    def dimension(self, shape: tuple[int, ...]) -> int:
+        return 5 + 2 + 2
+
+    def as_pymanopt(self, shape: tuple[int, ...]) -> Any:
+        return manifold_of(of.constraint_set(**BLOCKS), shape)
+
+
+def test_a_product_of_manifolds_is_one() -> None:
+    check_part(of.constraint_set(**BLOCKS), shape=(13,))
+    check_part(Blocks(), shape=(13,))
 
 
 @pytest.mark.parametrize(("name", "shape"), EACH)

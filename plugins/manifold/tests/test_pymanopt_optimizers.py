@@ -132,6 +132,26 @@ def test_the_relaxation_of_a_cut_is_cvxpys_where_the_rank_drops_too(name: str) -
     assert found.objective == pytest.approx(least, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", [*NAMES, "gradient.projected", "manifold.trust-region"])
+def test_a_rotation_and_a_shift_are_found_together(name: str) -> None:
+    """Blocks: orthonormal columns, and a shift without constraints; the closed form takes means away."""
+    turn = np.linalg.qr(np.sin(np.arange(9.0)).reshape(3, 3))[0]
+    moved = CLOUD @ turn + [1.0, -2.0, 0.5] + 0.01 * np.cos(np.arange(15.0)).reshape(5, 3)
+
+    def misfit(x: Any) -> Any:
+        return anp.sum((anp.dot(CLOUD, anp.reshape(x[:9], (3, 3))) + x[9:] - moved) ** 2)
+
+    over = {"name": "product", "sizes": [[3, 3], 3], "sets": ["stiefel", "whole-space"]}
+    problem = Minimize(from_function(misfit, 12), over=over, start=np.append(np.eye(3), np.zeros(3)))
+    found = solved(problem, name, start=np.append(turn, np.zeros(3)))
+    one, other = CLOUD - CLOUD.mean(axis=0), moved - moved.mean(axis=0)
+    left, _, right = np.linalg.svd(one.T @ other)
+    best = left @ right
+    least = misfit(np.append(best, moved.mean(axis=0) - CLOUD.mean(axis=0) @ best))
+    assert found.objective == pytest.approx(least, rel=1e-6)
+    assert of.solve(problem, progress=False).settings["solver"]["name"] == "pymanopt.trust-regions"
+
+
 def test_an_answer_without_a_solver_named_is_by_second_order_and_says_so() -> None:
     found = of.solve(subspace(), progress=False)
     assert found.settings["solver"]["name"] == "pymanopt.trust-regions"
@@ -242,6 +262,14 @@ def test_the_residual_is_the_norm_of_the_riemannian_gradient_at_the_answer(name:
     ("problem", "solver", "message"),
     [
         (Minimize(SquaredDistance(to=np.ones(3)), over="simplex"), NAMES[0], "'simplex' is no manifold"),
+        (
+            Minimize(
+                SquaredDistance(to=np.ones(4)),
+                over={"name": "product", "sizes": [2, 2], "sets": ["sphere", "simplex"]},
+            ),
+            NAMES[0],
+            "'simplex' is no manifold",
+        ),
         (Minimize(SquaredDistance(to=np.ones(1)), over="sphere"), NAMES[0], "isolated at this size"),
         (Minimize(SquaredDistance(to=np.ones((2, 2))), over="grassmann"), NAMES[1], "isolated"),
         (

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from optiframe.errors import InvalidInput
-from optiframe_manifold.geometry.protocols import Manifold
 
 NEEDED = (
     "inner_product",
@@ -57,14 +56,6 @@ def _offers(value: Any, name: str) -> bool:
         if base.__module__ == "pymanopt.manifolds.manifold" and base.__name__ == "Manifold":
             return own is not base.__dict__.get(name)
     return True
-
-
-def typical_distance(manifold: Manifold) -> float:
-    """Its own idea of a typical distance, else the root of its dimension (as in pymanopt)."""
-    try:
-        return float(manifold.typical_dist)  # type: ignore[attr-defined]  # optional in the protocol
-    except (AttributeError, NotImplementedError):
-        return float(np.sqrt(manifold.dim))
 
 
 def random_point(manifold: Any, rng: np.random.Generator) -> Any:

@@ -94,6 +94,14 @@ def manifolds() -> Any:
     return require("pymanopt", "pymanopt").manifolds
 
 
+def typical_distance(manifold: Any) -> float:
+    """Its own idea of a typical distance, else the root of its dimension (as in pymanopt)."""
+    try:
+        return float(manifold.typical_dist)
+    except (AttributeError, NotImplementedError):
+        return float(np.sqrt(manifold.dim))
+
+
 def general_point(shape: tuple[int, ...]) -> Array:
     """Normal entries, the same at each call."""
     return np.random.default_rng(0).standard_normal(shape)

@@ -11,16 +11,17 @@ from optiframe.errors import InvalidInput
 from optiframe.methods.smooth_part import first_point
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
+from optiframe.problems.sets.product import Product
 from optiframe.records.fields import Accepts, Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_manifold.geometry.fixed_rank import Factors, FixedRank
 from optiframe_manifold.geometry.objective_adapters import OfArrays, OfFactors
 from optiframe_manifold.geometry.positive_rank_one import PositiveRankOne, Vectors, holds_all_vectors
-from optiframe_manifold.geometry.pymanopt_adapter import as_manifold, random_point, typical_distance
+from optiframe_manifold.geometry.pymanopt_adapter import as_manifold, random_point
 from optiframe_manifold.low_rank import Rank
-from optiframe_manifold.sets.manifold_of import manifold_of, member, no_manifold
-from optiframe_manifold.sets.manifold_set import ManifoldSet
+from optiframe_manifold.sets.manifold_of import is_ambient, manifold_of, member, no_manifold
+from optiframe_manifold.sets.manifold_set import ManifoldSet, typical_distance
 from optiframe_manifold.solvers.starts import first_factors
 from optiframe_manifold.solvers.trust_region_loop import Step, trust_region
 
@@ -82,7 +83,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     def unsuited(self, problem: Minimize) -> str | None:
         if isinstance(problem.over, Rank):
             return "a manifold is given, and the points are factors" if self.manifold is not None else None
-        if isinstance(problem.over, ManifoldSet):
+        if isinstance(problem.over, ManifoldSet | Product):
             return self._unsuited_to_set(problem)
         if holds_all_vectors(problem.over):
             return None
@@ -94,7 +95,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
     def _unsuited_to_set(self, problem: Minimize) -> str | None:
         if self.manifold is not None:
             return f"a manifold is given, and the set {problem.over.name!r} is one; leave one of them out"
-        if isinstance(problem.over, ManifoldSet) and not problem.over.ambient:
+        if not is_ambient(problem.over):
             return (
                 f"directions along the set {problem.over.name!r} are not arrays like its points; take "
                 "pymanopt.trust-regions"
@@ -146,7 +147,7 @@ class TrustRegion(Solver[Minimize, Any, None]):
             geometry = FixedRank(problem.over.rows, problem.over.columns, problem.over.rank)
             start = first_factors(problem, run, self.init)
             return geometry, OfFactors(problem.function, geometry), Factors(start)
-        if isinstance(problem.over, ManifoldSet):
+        if isinstance(problem.over, ManifoldSet | Product):
             point = member(problem.over, first_point(problem, run))
             manifold = manifold_of(problem.over, point.shape)
             return manifold, OfArrays(problem.function, manifold), point
