@@ -31,33 +31,6 @@ settings.register_profile("quick", settings.get_profile("project"), max_examples
 settings.register_profile("thorough", settings.get_profile("project"), max_examples=200)
 settings.load_profile("project")
 
-# Processes that tests fork come from one that has imported these; to import them takes seconds.
-multiprocessing.get_context("forkserver").set_forkserver_preload(
-    [
-        "pytest",
-        "pandas",
-        "pyarrow",
-        "scipy.optimize",
-        "scipy.sparse.linalg",
-        "scipy.stats",
-        "matplotlib.figure",
-        "rich.progress",
-        "distributed",
-        "optiframe.cli.solve",
-        "optiframe.cli.compare",
-        "optiframe.comparison.engine",
-        "optiframe.comparison.plan.first_import",
-        "optiframe.report.page",
-        "optiframe_rankone.problem",
-        "optiframe_hodgerank.problem",
-        "optiframe_tvcs.kernels",
-        "optiframe_manifold.problem",
-        "optiframe_comrade.problem",
-        "optiframe_comrade.backends.dask_workers",
-        "optiframe_comrade.solvers.comrade",
-    ]
-)
-
 # Collections of garbage over all that was imported took a tenth of the time.
 gc.set_threshold(5_000, 20, 100)
 
@@ -65,6 +38,40 @@ gc.set_threshold(5_000, 20, 100)
 # interrupts would then wait for ever or see none.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Processes that tests fork come from one that has imported these; to import them takes seconds.
+_IMPORTED = [
+    "pytest",
+    "scipy.optimize",
+    "scipy.sparse.linalg",
+    "rich.progress",
+    "optiframe.cli.solve",
+    "optiframe.cli.compare",
+    "optiframe.comparison.engine",
+    "optiframe_rankone.problem",
+]
+_IMPORTED_BY_SLOW_TESTS = [
+    "pandas",
+    "pyarrow",
+    "scipy.stats",
+    "matplotlib.figure",
+    "distributed",
+    "optiframe.comparison.plan.first_import",
+    "optiframe.report.page",
+    "optiframe_hodgerank.problem",
+    "optiframe_tvcs.kernels",
+    "optiframe_manifold.problem",
+    "optiframe_comrade.problem",
+    "optiframe_comrade.backends.dask_workers",
+    "optiframe_comrade.solvers.comrade",
+]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say what the processes of the tests that are asked for begin with."""
+    slow = [] if "not slow" in config.option.markexpr else _IMPORTED_BY_SLOW_TESTS
+    multiprocessing.get_context("forkserver").set_forkserver_preload([*_IMPORTED, *slow])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -113,6 +113,7 @@ def test_a_mistyped_command_gets_a_suggestion(run: Run) -> None:
     assert "optiframe --help" in run("qqqq", code=2).stderr
 
 
+@pytest.mark.slow
 def test_parquet_when_the_name_says_so(run: Run, tmp_path: Path) -> None:
     import pyarrow.parquet
 

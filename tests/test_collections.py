@@ -57,6 +57,7 @@ def test_a_collection_becomes_a_problem_for_each_member(tmp_path: Path) -> None:
     assert sorted(by_name) == ["all corner 0", "all corner 1"]
 
 
+@pytest.mark.slow
 def test_a_member_is_planned_by_its_own_name_alone() -> None:
     plan = make_plan(["corner"], ["scipy.lbfgs"])
     alone = make_plan([{"dataset": {"name": "corner.one", "number": 1}}], ["scipy.lbfgs"])

@@ -95,6 +95,7 @@ def test_a_dry_run_says_how_many_cells_share_the_cores(file: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_input_that_is_wrong_is_named_with_its_line(file: Path) -> None:
     file.write_text(FILE.replace("memory = {sweep", "memroy = {sweep"))
     said = r"^small.toml line 15: solver.0.memroy: unknown key; did you mean 'memory'\?"

@@ -75,6 +75,7 @@ def test_the_proximal_step_is_no_worse_than_points_around_it(
     assert cost(z) <= min(map(cost, others)) + 1e-9 * (1 + cost(v))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", VECTORS.values(), ids=VECTORS)
 def test_values_and_proximal_steps_agree_with_cvxpy(term: Regularizer) -> None:
     cp = pytest.importorskip("cvxpy")

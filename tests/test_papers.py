@@ -88,6 +88,7 @@ def drawn(pages: Path, item: str) -> None:
         assert 5_000 < figure.stat().st_size < 400_000, item
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("claims")
 def test_a_figure_is_saved_in_fewer_bytes_with_all_it_shows(tmp_path: Path) -> None:
     figures = importlib.import_module("harness.figures")

@@ -76,6 +76,7 @@ def test_a_parameter_given_without_its_table_is_told_where_it_belongs(tmp_path: 
         SolveFile.read(tmp_path / "bowl.toml", ["over=box"])
 
 
+@pytest.mark.slow
 def test_a_solver_without_a_name_lists_those_that_take_the_problem(tmp_path: Path):
     (tmp_path / "bowl.toml").write_text(f"{BOWL}\n[solver]\n")
     with pytest.raises(InvalidInput, match=r"is missing: which solver\? These take minimize: ") as caught:

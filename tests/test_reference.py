@@ -63,6 +63,7 @@ class TestLBFGS(OnRealLosses):
     solver = "scipy.lbfgs"
 
 
+@pytest.mark.slow
 class TestLBFGSWithLittleMemory(OnRealLosses):
     solver = ScipyLBFGS(memory=2)
 

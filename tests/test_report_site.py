@@ -100,6 +100,7 @@ class Links(HTMLParser):
                 self.found.append(value)
 
 
+@pytest.mark.slow
 def test_every_link_of_the_site_leads_to_a_file_of_it(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     assert [str(page.relative_to(site)) for page in pages] == [

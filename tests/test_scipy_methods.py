@@ -123,6 +123,7 @@ def test_global_methods_find_the_lowest_of_six_minima(method: type) -> None:
     np.testing.assert_array_equal(result.solution, again.solution)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [scipy_local.Cobyla, scipy_local.Cobyqa, scipy_local.Slsqp])
 def test_constraints_are_kept_and_their_multipliers_make_the_residual(method: type) -> None:
     problem = Minimize(bowl(), over=L2Ball(radius=1.0))

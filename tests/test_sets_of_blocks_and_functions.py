@@ -81,6 +81,7 @@ def slopes(x):
 RING = {"name": "nonlinear", "function": ring, "lower": 1.0, "upper": 4.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [{}, {"jacobian": slopes}, {"derivatives": "differences"}],

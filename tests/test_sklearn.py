@@ -146,11 +146,13 @@ def checks(*, applying: bool) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), checks(applying=True))
 def test_checks_of_scikit_learn_are_passed(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), checks(applying=False))
 def test_checks_that_do_not_apply_are_not_passed(estimator: Any, check: Any) -> None:
     with pytest.raises((AssertionError, ValueError, IndexError, SkipTest)):

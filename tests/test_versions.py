@@ -80,6 +80,7 @@ def test_a_users_own_file_has_no_version_though_a_distribution_has_its_name(
     assert versions_of(made) == COMMON
 
 
+@pytest.mark.slow
 def test_the_distribution_of_a_package_is_the_one_that_python_finds() -> None:
     known = sorted(metadata.packages_distributions().items())[::9]
     asked = {package: found for package, found in known if not _is_loose(package)}

@@ -80,6 +80,7 @@ vectors = st.builds(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", ALL, ids=title)
 @given(x=vectors)
 @settings(max_examples=25)
@@ -126,6 +127,7 @@ def test_rounding_is_unbiased(each: Compressor) -> None:
     assert (np.abs(got.mean(axis=0) - x) <= 5 * error + 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", TIGHT, ids=title)
 @pytest.mark.parametrize("size", [9, 400])
 def test_definition_2_holds_with_the_stated_rho(each: Compressor, size: int) -> None:

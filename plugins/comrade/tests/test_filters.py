@@ -117,6 +117,7 @@ def test_krum_stays_near_the_honest_however_far_the_lies(each: Filter, crowd: tu
     assert (np.abs(answer - honest.mean(axis=0)) <= 20).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", ALL, ids=title)
 @given(crowd=crowds(), seed=st.integers(0, 99))
 @settings(max_examples=20)

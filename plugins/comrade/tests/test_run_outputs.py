@@ -70,6 +70,7 @@ def test_runs_on_different_problems_are_not_drawn_together() -> None:
         plot_progress({})
 
 
+@pytest.mark.slow
 def test_who_was_left_out_is_shown_by_worker_and_round() -> None:
     result = run(byzantine=0.2, attack={"name": "crash", "start": 2})
     ledger = result.detail

@@ -77,6 +77,7 @@ def test_the_norm_fails_there(attack: str, share: float) -> None:
     assert last_gap(run(byzantine=share, attack=ATTACKS[attack], filter="norm")) > START
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("filtering", "holds", "fails"),
     [

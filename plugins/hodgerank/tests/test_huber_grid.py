@@ -24,6 +24,7 @@ def says_not_unique(*results: Result[Any]) -> bool:
     return any("not unique" in finding.text for result in results for finding in result.findings)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

@@ -43,6 +43,7 @@ def test_homotopy_agrees_with_cvxpy(noise: float | None) -> None:
             assert path.at(level) == pytest.approx(huber_by_cvxpy(given.graph, level), abs=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), real=st.booleans(), items=st.integers(3, 9))
 def test_every_knot_and_the_middle_between_knots_is_optimal(seed: int, real: bool, items: int) -> None:

@@ -45,6 +45,7 @@ def solved(solver: str, *given: Any, **more: Any) -> Any:
     return optiframe.solve(PairwiseRanking(comparisons=battles(*given)), solver, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [2, 3, 20, 200])
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 def test_the_factor_for_all_pairs_is_the_quantile_of_the_studentized_range(items: int, level: float) -> None:

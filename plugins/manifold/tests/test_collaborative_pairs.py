@@ -53,6 +53,7 @@ def brute(result: Any, asked: list[tuple[int, int, int]], weight: float = 1.0) -
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1.0, 5.0])
 def test_every_suggestion_is_the_best_after_those_before(weight: float) -> None:
     result = solved()

@@ -66,6 +66,7 @@ def test_joint_errors_are_the_delta_method_with_the_whole_hessian(penalty: str) 
     np.testing.assert_allclose(found, joint_by_hand(result, 3), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_conjugate_gradients_give_what_the_inverse_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     result = solved()
     whole = Joint(*at(result)).errors(3)

@@ -57,10 +57,12 @@ class TestSteepestDescent(OverManifolds):
     solver: Solver[Any, Any, Any] = SteepestDescent()
 
 
+@pytest.mark.slow
 class TestConjugateGradient(OverManifolds):
     solver = ConjugateGradient()
 
 
+@pytest.mark.slow
 class TestTrustRegions(OverManifolds):
     solver = TrustRegions()
 
@@ -71,6 +73,7 @@ def solved(problem: Problem[Any], solver: Any, **options: Any) -> of.Result[Any,
         return of.solve(problem, solver, progress=False, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, "gradient.projected", "manifold.trust-region"])
 @pytest.mark.parametrize("over", ["stiefel", "grassmann"])
 def test_the_subspace_of_largest_variance_is_that_of_the_leading_eigenvectors(name: str, over: str) -> None:
@@ -83,6 +86,7 @@ def test_the_subspace_of_largest_variance_is_that_of_the_leading_eigenvectors(na
     np.testing.assert_allclose(overlap, 1.0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NAMES, "gradient.projected"])
 def test_the_rotation_between_two_clouds_is_kabschs(name: str) -> None:
     angle = 0.7
@@ -225,6 +229,7 @@ def test_what_a_function_raises_comes_to_its_author(name: str, mistake: Exceptio
         of.solve(Minimize(function, over="sphere"), name, progress=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_function_without_values_at_the_start_has_diverged_and_one_with_a_domain_is_kept_in_it(
     name: str,

@@ -48,6 +48,7 @@ def test_labels_joined_by_codes_are_those_read_together(told: Any, data: st.Data
         assert ids.tolist() == expected.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(told=labels(MIXED), data=st.data())
 def test_ids_of_several_kinds_are_joined_or_left_to_their_rows(told: Any, data: st.DataObject) -> None:

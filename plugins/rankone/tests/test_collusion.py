@@ -65,6 +65,7 @@ def test_they_are_named_whatever_the_method() -> None:
     assert about == [(15, 16, 17)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize(
     "structure", ["drive-by", "clickers", "sparse", "guessers", "adversaries", "copiers", "copiers-on-part"]

@@ -22,6 +22,7 @@ def drawn(structure: str, **more: Any) -> tuple[np.ndarray, np.ndarray]:
     return said, truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_most_labels_are_right_and_accuracies_are_those_of_the_skills(structure: str, classes: int) -> None:

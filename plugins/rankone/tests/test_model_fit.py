@@ -193,6 +193,7 @@ def test_six_good_workers_among_passers_by_are_never_called_wrong(solver: str) -
                 assert not set(said.about) & set(range(6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["labels.crowd", "labels.dawid-skene", "labels.opt-ds", "labels.majority"])
 @pytest.mark.parametrize("make", [clickers, drive_by, copiers, of_the_model])
 def test_findings_on_one_skill_a_worker_are_not_for_methods_without(solver: str, make: object) -> None:
@@ -287,6 +288,7 @@ def test_pairs_of_some_workers_are_those_of_all(kind: str, monkeypatch: pytest.M
     assert (correlation == correlations_of(met, agreed, 3)[met > 0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", [None, "clickers"])
 @pytest.mark.parametrize("solver", ["rankone.pgd", "labels.one-coin-em", "labels.crowd"])
 def test_tables_say_that_intervals_and_confidences_are_not_valid_where_the_finding_does(

@@ -56,6 +56,7 @@ def contested(result: Result[Any, Any]) -> list[Any]:
     return [finding for finding in result.findings if "depends on a convention" in finding.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "parameters"), ORIENTING, ids=NAMES)
 def test_a_crowd_of_drive_by_workers_does_not_turn_the_answer_over(
     solver: str, parameters: dict[str, Any]

@@ -60,6 +60,7 @@ def from_labels(problem: LabelAggregation) -> LabelCorrelations:
     return LabelCorrelations(products=products, lower=lower, upper=upper)
 
 
+@pytest.mark.slow
 @given(label_sets(), st.integers(0, 100))
 @settings(max_examples=30)
 def test_all_kinds_of_pairs_agree_with_the_loops(problem: LabelAggregation, seed: int) -> None:
@@ -78,6 +79,7 @@ def test_all_kinds_of_pairs_agree_with_the_loops(problem: LabelAggregation, seed
         assert (pairs.absolute_sums() >= np.abs(products).sum(axis=1) - NEAR).all(), kind
 
 
+@pytest.mark.slow
 @given(label_sets(), st.integers(0, 100))
 @settings(max_examples=30)
 def test_all_kinds_of_pairs_sweep_to_the_same_point(problem: LabelAggregation, seed: int) -> None:
@@ -96,6 +98,7 @@ def test_all_kinds_of_pairs_sweep_to_the_same_point(problem: LabelAggregation, s
         assert largest == pytest.approx(np.abs(slow - x).max(), abs=1e-9), kind
 
 
+@pytest.mark.slow
 @given(label_sets(), st.integers(0, 100))
 @settings(max_examples=30)
 def test_the_objective_from_labels_differs_by_the_constant_of_lemma_6(

@@ -216,6 +216,7 @@ def test_a_tie_counts_by_the_number_of_its_labels_and_an_unknown_class_as_wrong(
     assert model.score(labels, {"task": ["a", "b"], "label": ["z", "x"]}) == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 def test_scikit_learn_searches_over_solvers_with_tasks_kept_together() -> None:
     labels, truth = crowd(200)

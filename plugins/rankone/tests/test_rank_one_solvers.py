@@ -62,6 +62,7 @@ def balance(problem: RankOneCompletion, kappa: float = 0.01) -> np.ndarray:
 # Every step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver",
     [ProjectedGradient(), ProjectedGradient(step="lipschitz"), CoordinateDescent()],

@@ -76,6 +76,7 @@ def test_the_eigenvalue_is_0_exactly_for_bipartite_components(seed: int, size: i
 # Theorem 12
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 @settings(max_examples=5)
 def test_the_bound_of_theorem_12_holds_for_the_limit_of_eq_4(seed: int) -> None:

@@ -129,6 +129,7 @@ def test_a_rare_worker_has_a_finite_bootstrap_error_only_when_seen_twice() -> No
     assert not np.isnan(errors).any()
 
 
+@pytest.mark.slow
 def test_the_bootstrap_says_nothing_of_who_meets_nobody_but_for_gold() -> None:
     labels = {name: list(column) for name, column in nothing_known().items()}
     gold = {"task": [f"s{t}" for t in range(4)], "label": [0, 1, 0, 0]}

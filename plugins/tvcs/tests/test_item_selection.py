@@ -263,6 +263,7 @@ def test_findings_name_what_may_be_meant_otherwise() -> None:
     assert unbound.findings[0].identifier == "selection.no-bounds"
 
 
+@pytest.mark.slow
 class TestSelectItems(SolverContract):
     solver = SelectItems()
 

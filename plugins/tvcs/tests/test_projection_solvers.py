@@ -77,6 +77,7 @@ def test_exact_solvers_keep_as_much_as_trying_every_support(data: st.DataObject)
         assert result.detail.certificate.primal == float(result.solution @ result.solution)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("make", [gaussian, tied])
 def test_exact_solvers_agree_with_highs_through_cvxpy(make: type, seed: int) -> None:

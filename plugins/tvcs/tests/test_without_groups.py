@@ -25,6 +25,7 @@ def found(made: PlantedRegression | PlantedClassification, *, wrong: bool, solve
     return IDENTIFIER in {finding.identifier for finding in result.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("solver", ["tvcs.iht", "tvcs.gradmp"])
