@@ -638,6 +638,7 @@ def test_an_iterate_that_is_no_answer_is_said_so(iterate: Iterate, message: str)
     [
         ({"problem": of.objective("squared-distance", to=[1.0])}, "wrap it: optiframe.Minimize"),
         ({"problem": "labels.rte"}, "a str is not a problem; build one"),
+        ({"problem": np.sum}, r"optiframe.Minimize\(optiframe.from_function\(function, shape\)\)"),
         ({"solver": Descent}, r"a name or a solver object, such as Descent\(\)"),
         (
             {"solver": "scipy.lbfgs", "iterations": 5},

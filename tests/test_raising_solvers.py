@@ -53,6 +53,23 @@ def test_a_solver_that_raises_in_solve_is_named_with_its_line(run: Run):
     ]
 
 
+def test_a_function_that_raises_is_blamed_and_not_the_solver_that_asked_it(run: Run, tmp_path: Path):
+    (tmp_path / "mine.py").write_text("def f(x):\n    raise ValueError('the simulation broke')\n")
+    (tmp_path / "f.toml").write_text(
+        '[problem]\nname = "minimize"\nobjective = { name = "function", function = "mine:f", shape = 2 }\n'
+    )
+    said = run("--import", "mine.py", "solve", "f.toml", code=1).stderr.splitlines()[0]
+    assert said.startswith("error: ValueError: the simulation broke at mine.py:2 (in f), while scipy.")
+
+
+def test_a_setting_below_the_head_of_a_solver_is_sent_to_where_it_belongs(tmp_path: Path):
+    (tmp_path / "c.toml").write_text(
+        f'[{BOWL.replace("[problem]", "[problem]]")}\n[[solver]]\nname = "cobyqa"\nseeds = 3\n'
+    )
+    with pytest.raises(InvalidInput, match=r"to set seeds for the comparison, write it above the first"):
+        read_plan(tmp_path / "c.toml")
+
+
 @pytest.mark.slow
 def test_the_whole_traceback_of_a_solver_that_raises_comes_on_demand(run: Run, tmp_path: Path):
     whole = optiframe(tmp_path, "--import", "gone.py", "solve", "bowl.toml", *MINE, "--traceback").stderr

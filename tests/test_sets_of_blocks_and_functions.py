@@ -97,6 +97,21 @@ def test_a_function_between_bounds_is_kept(more: dict, solver: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "more",
+    [{}, {"jacobian": lambda x: 2 * x}, {"derivatives": "differences"}],
+    ids=["autograd", "gradient", "differences"],
+)
+def test_a_function_may_give_one_number_and_its_gradient(more: dict) -> None:
+    disc = {"name": "nonlinear", "function": lambda x: x[0] ** 2 + x[1] ** 2, "upper": 4.0, **more}
+    problem = Minimize(SquaredDistance(to=[3.0, 4.0]), over=disc, start=[1.0, 1.0])
+    assert of.solve(problem, progress=False).solution == pytest.approx([1.2, 1.6], abs=1e-4)
+    with pytest.raises(InvalidInput, match="must return a vector of real numbers"):
+        Minimize(SquaredDistance(to=[3.0, 4.0]), over={**disc, "function": lambda x: None}).violation(
+            np.zeros(2)
+        )
+
+
+@pytest.mark.parametrize(
     ("table", "reason"),
     [
         ({**RING, "lower": -np.inf, "upper": np.inf}, "give lower, upper or both"),

@@ -109,14 +109,15 @@ def command(  # noqa: PLR0917  # click calls it with keywords
 
 def _say_raised(error: Exception, problem: Problem[Any], solver: Solver[Any, Any, Any], whole: bool) -> None:
     """Who raised what, in which line of theirs, and how to see the rest."""
-    from optiframe.testing.failures import described_error, own_place
+    from optiframe.testing.failures import described_error, own_place, place_beyond
 
     if whole:
         click.echo(printable("".join(traceback.format_exception(error))), err=True, nl=False)
-    raised = described_error(error, solver)
+    beyond = place_beyond(error, solver)
+    raised = described_error(error, None if beyond else solver)
     said = (
         f"{solver.name} raised {raised}"
-        if own_place(error, solver)
+        if own_place(error, solver) and not beyond
         else f"{raised}, while {solver.name} ran on {problem.name}"
     )
     click.echo(f"{click.style('error:', fg='red', bold=True)} {printable(said)}", err=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from optiframe.comparison.records import Records
 from optiframe.errors import InvalidInput
+from optiframe.numbers import counted
 from optiframe.tables.frames import to_frame
 
 if TYPE_CHECKING:
@@ -173,11 +174,12 @@ class Comparison:
         return comparison_html(self.records)
 
     def __repr__(self) -> str:
-        ended = len(self.records.outcomes)
-        return (
-            f"<comparison of {len(self.records.solvers)} solvers on {len(self.records.problems)} problems: "
-            f"{ended} of {len(self.records.rows)} cells ended>"
+        solvers, problems = (
+            counted(len(self.records.solvers), "solver"),
+            counted(len(self.records.problems), "problem"),
         )
+        ended = f"{len(self.records.outcomes)} of {len(self.records.rows)} cells ended"
+        return f"<comparison of {solvers} on {problems}: {ended}>"
 
 
 def compare(

@@ -143,7 +143,7 @@ class LineView(View):
         reason = f": {outcome.message}" if _failed(outcome.status) and outcome.message else ""
         self.say(
             f"[{self.done:>{width}}/{self.total}] {cell.problem.title} | {cell.solver.title} | "
-            f"seed {cell.seed} | {outcome.status} {_took(outcome)}{_one_line(reason)}{rest}"
+            f"seed {cell.seed} | {f'{outcome.status} {_took(outcome)}'.strip()}{_one_line(reason)}{rest}"
         )
 
     def waiting(self, cells: int) -> None:

@@ -115,6 +115,11 @@ def _check_arguments(problem: Any, solver: Any, budget: Any, parameters: Mapping
     """Raise `InvalidInput` for what is easily mixed up, saying what to write."""
     if isinstance(problem, Objective):
         raise InvalidInput("this is an objective, not a problem; wrap it: optiframe.Minimize(objective)")
+    if callable(problem) and not isinstance(problem, Problem | type):
+        raise InvalidInput(
+            "a function is not a problem; say the shape of its points: "
+            "optiframe.Minimize(optiframe.from_function(function, shape))"
+        )
     if not isinstance(problem, Problem):
         raise InvalidInput(
             f"a {type(problem).__name__} is not a problem; build one, such as "

@@ -9,6 +9,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
+import optiframe
 from optiframe.raised import innermost, is_library, words_of
 
 _CORE = (
@@ -40,6 +41,17 @@ def own_place(error: BaseException, solver: Any) -> str:
         if frame.filename in files or any(folder in path.parents for folder in folders):
             return words_of(frame)
     return ""
+
+
+def place_beyond(error: BaseException, solver: Any) -> str:
+    """The line of somebody else's code that raised and that the solver had called, such as an objective's."""
+    theirs = [frame for frame in extract_tb(error.__traceback__) if not is_library(frame.filename)]
+    if not theirs:
+        return ""
+    files, folders = _own(type(solver))
+    last, core = theirs[-1], Path(optiframe.__file__).parent
+    ours = last.filename in files or any(f in Path(last.filename).parents for f in (*folders, core))
+    return "" if ours else words_of(last)
 
 
 def likeness(failure: str) -> str:

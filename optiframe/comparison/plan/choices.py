@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from optiframe.comparison.cells import Choice
-from optiframe.comparison.plan.compare_file import Entry, by_name
+from optiframe.comparison.plan.compare_file import SETTINGS, Entry, by_name
 from optiframe.comparison.plan.contents import Contents
 from optiframe.comparison.plan.sweep import Chosen, expand
 from optiframe.comparison.plan.table_facts import called
@@ -92,7 +92,9 @@ class Chooser:
         try:
             yield
         except InvalidInput as error:
-            self.problems.extend(((*keys, *inner), text) for inner, text in error.problems)
+            self.problems.extend(
+                ((*keys, *inner), text + _misplaced(inner, text)) for inner, text in error.problems
+            )
 
     def _members(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """The same entries, with one for each member in place of a collection."""
@@ -164,3 +166,10 @@ def _with_unique_titles(found: list[tuple[Entry, Choice]]) -> list[Choice]:
     others = [choice.title for entry, choice in found if not entry.chosen_title]
     titles = {True: iter(made_unique(fixed)), False: iter(made_unique(others, taken=fixed))}
     return [replace(choice, title=next(titles[bool(entry.chosen_title)])) for entry, choice in found]
+
+
+def _misplaced(keys: Keys, text: str) -> str:
+    """Where a setting of the whole comparison belongs that stands below an entry's head."""
+    if len(keys) != 1 or keys[0] not in SETTINGS or not text.startswith("unknown key"):
+        return ""
+    return f"; to set {keys[0]} for the comparison, write it above the first [[problem]] or [[solver]]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -35,21 +35,21 @@ _Function = Annotated[
 class Nonlinear(ConstraintSet):
     """Points at which a function of yours lies between bounds: lower <= c(x) <= upper.
 
-    The function takes a point and returns a vector. Its Jacobian is given (values by entries of the flattened
-    point), or comes from autograd, or from differences: two values for each entry. The set has no projection:
-    `scipy.trust-constr`, `scipy.slsqp` and `scipy.cobyla` take it. They begin at zeros unless a problem has
-    a start.
+    The function takes a point and returns a number or a vector. Its Jacobian is given (values by entries of
+    the flattened point; of a number the gradient), or comes from autograd, or from differences: two values
+    for each entry. The set has no projection: `scipy.trust-constr`, `scipy.slsqp` and `scipy.cobyla` take it.
+    They begin at zeros unless a problem has a start.
 
     Raises
     ------
     InvalidInput
-        When no bound is given or no number lies between them; on use, when the function returns no vector.
+        When no bound is given or no number lies between them; on use, when the function returns neither.
     """
 
     name = "nonlinear"
     convex = False
 
-    function: _Function = Field(description="of a point; returns a vector")
+    function: _Function = Field(description="of a point; returns a number or a vector")
     lower: Bound = Field(
         default_factory=lambda: as_bound(-np.inf), description="lower bounds on its values; default: none"
     )
@@ -122,4 +122,19 @@ def excess(values: Array, lower: Any, upper: Any) -> float:
 @lru_cache(maxsize=8)
 def _posed(over: Nonlinear, shape: tuple[int, ...]) -> FromResiduals:
     """The function at points of this shape, with its derivatives."""
-    return from_residuals(over.function, shape, over.jacobian)
+    slopes = over.jacobian and _as_rows(over.jacobian, 2)
+    return from_residuals(_as_rows(over.function, 1), shape, slopes)
+
+
+def _as_rows(function: Callable[[Any], Any], dimensions: int) -> Callable[[Any], Any]:
+    """The function with one number, or its gradient, as a vector or a matrix of one row."""
+
+    @wraps(function)
+    def rows(x: Any) -> Any:
+        value = function(x)
+        numeric = isinstance(value, int | float) or hasattr(value, "ndim")  # autograd's numbers have one
+        if numeric and np.ndim(value) == dimensions - 1:
+            return value * np.ones((1,) * dimensions)
+        return value
+
+    return rows
