@@ -11,19 +11,35 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
-from hypothesis import settings
-
-from optiframe.registry import registry, versions
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
+
+
+@contextmanager
+def _bytecode_kept() -> Iterator[None]:
+    """Keep the bytecode of what is imported, even where the environment says not to.
+
+    Without it pytest rewrites the assertions of Hypothesis and of every test module each time.
+    """
+    without, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = without
+
+
+with _bytecode_kept():
+    from hypothesis import settings
+
+    from optiframe.registry import registry, versions
 
 # Deterministic, and not judged by the clock of a busy machine. `make quick` and `make thorough` take theirs.
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=25, database=None)
@@ -76,15 +92,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Iterator[None]:
-    """Keep the bytecode of test modules, even where the environment says not to.
-
-    Without it pytest rewrites the assertions of every module each time: half of the collection.
-    """
-    without, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-    try:
+    """Import test modules."""
+    with _bytecode_kept():
         return (yield)
-    finally:
-        sys.dont_write_bytecode = without
 
 
 _ALL_SLOW = re.compile(rb"^pytestmark = .*pytest\.mark\.slow", re.MULTILINE)
