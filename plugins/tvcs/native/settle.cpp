@@ -18,9 +18,8 @@ namespace {
 constexpr i64 closer = i64{1} << 24;
 
 // The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where no
-// units are to be carried, or so many links at each, or where the total does not bind, so that no path need go by the
-// source and the sink.
-constexpr i64 fewest_nodes = 500, few_nodes = 3000, dense = 8;
+// units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
+constexpr i64 fewest_nodes = 500, few_nodes = 3000;
 constexpr i64 much_work = 250, some_work = 100; // looks a link, before it is given up
 
 // Costs have so many bits at most: sums over three times all nodes stay below 2^61.
@@ -169,7 +168,7 @@ private:
         const i64 nodes = static_cast<i64>(excess.size()), size = static_cast<i64>(links.size());
         if (nodes <= fewest_nodes || !layout.total_binds) return much_work * size;
         const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
-        return (balanced && nodes <= few_nodes) || size >= dense * nodes ? some_work * size : 0;
+        return balanced && nodes <= few_nodes ? some_work * size : 0;
     }
 
     // Of tie breaks.
