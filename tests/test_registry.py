@@ -246,6 +246,8 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         of.constraint_set("simplx")
     with pytest.raises(of.UnknownName, match="no problem named 'minimise'; did you mean 'minimize'"):
         of.problem("minimise")
+    with pytest.raises(of.UnknownName, match=r"named 'nelder'; did you mean 'scipy\.nelder-mead'"):
+        of.solver("nelder")
 
 
 def test_an_unknown_name_mentions_broken_plugins(disk: Disk) -> None:
