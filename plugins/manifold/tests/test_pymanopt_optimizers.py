@@ -194,6 +194,26 @@ def test_an_objective_that_rotations_change_is_pointed_out_over_subspaces() -> N
     assert not [f for f in solved(subspace("grassmann"), NAMES[2]).findings if "rotat" in f.text]
 
 
+@pytest.mark.parametrize("name", [*NAMES, "gradient.projected", "manifold.trust-region"])
+@pytest.mark.parametrize("over", ["stiefel", "grassmann"])
+def test_a_run_that_ends_at_a_saddle_point_says_so(name: str, over: str) -> None:
+    """Other eigenvectors are stationary as well, and one direction in six leads down from these."""
+    second = np.linalg.eigh(COVARIANCE)[1][:, [1, 4]]
+    found = solved(subspace(over), name, start=second)
+    saddle = found.objective > best_subspace() + 1e-3
+    assert [each.identifier == "objective.not-a-minimum" for each in found.findings] == [True] * saddle
+    if name != "gradient.projected":  # whose rounding may lead away from it
+        assert saddle
+    best = solved(subspace(over), name)
+    assert not best.findings
+
+
+def test_a_matrix_at_a_maximum_says_so() -> None:
+    hill = from_function(lambda x: -anp.sum((x - np.eye(3)) ** 2), (3, 3))
+    found = solved(Minimize(hill, over="positive-definite", start=np.eye(3)), NAMES[1])
+    assert [each.identifier for each in found.findings] == ["objective.not-a-minimum"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_start_outside_is_projected_and_one_with_nothing_near_is_refused(name: str) -> None:
     found = solved(subspace(), name, start=np.ones((5, 2)), budget={"iterations": 3})

@@ -45,6 +45,9 @@ class PositiveDefinite(ManifoldSet):
         below = np.minimum(np.linalg.eigvalsh((x + x.T) / 2), 0.0)
         return math.hypot(float(np.linalg.norm(x - x.T)) / 2, float(np.linalg.norm(below)))
 
+    def near(self, x: Array, v: Array) -> Array:
+        return np.asarray(x + (v + v.T) / 2)
+
     def dimension(self, shape: tuple[int, ...]) -> int:
         return shape[0] * (shape[0] + 1) // 2
 

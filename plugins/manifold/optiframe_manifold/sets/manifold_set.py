@@ -14,6 +14,7 @@ from optiframe.numbers import number
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe_manifold.sets.minimum_check import not_a_minimum
 
 _ROUNDING = 1e-8  # relative: values of the objective that differ by less are the same
 
@@ -52,6 +53,14 @@ class ManifoldSet(ConstraintSet):
         """The projection of a fixed random point."""
         return np.asarray(self.project(general_point(shape)))
 
+    def near(self, x: Array, v: Array) -> Array:
+        """A point of the set near x + v, for a point of it and a short v: by default the nearest."""
+        return np.asarray(self.project(x + v))
+
+    def diagnose(self, function: Objective, x: Any) -> tuple[Finding, ...]:
+        found = not_a_minimum(function, x, self.near)
+        return () if found is None else (found,)
+
     def recommended(self, problem: str) -> Sequence[tuple[str, str]]:
         if problem != "minimize":
             return ()
@@ -76,7 +85,7 @@ class QuotientSet(ManifoldSet):
         turn, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((x.shape[1], x.shape[1])))
         here, there = function.value(x), function.value(x @ turn)
         if not abs(here - there) > _ROUNDING * max(1.0, abs(here)):
-            return ()
+            return super().diagnose(function, x)
         return (
             Finding(
                 "warning",
