@@ -11,8 +11,9 @@ with bounds of 1; full matrices with bounds of 1; the total alone; one view. Not
 
 `SimpleMinCostFlow` gets costs of 30 bits; CPU time, plan and arrays built once, turns interleaved, the least
 of two, or one turn above `--once` seconds. A ratio is OR-tools' time over ours: above 1 is faster. Every
-answer must be proved. A size ends after `--seconds` of CPU time: those of `MORE` come first and then `CASES`
-in an order drawn once, so that what is left out was not chosen; how many were run is printed.
+answer must be proved. A size ends after `--seconds` of CPU time, and how many instances were run is printed.
+Their order is drawn once, so that what is left out was not chosen, except for those that would take OR-tools
+a tenth of that time, judged by the size before.
 OPTIFRAME_QUICK=1 for a small case.
 """
 
@@ -84,25 +85,28 @@ def timed(instance: Instance, case: tuple[str, ...], once: float) -> Found:
     return Found(case, p, *(each / batch for each in times), effort is not None and effort.fallback)
 
 
-def measured(p: int, seeds: int, every: int, once: float, seconds: float) -> tuple[list[Found], int]:
-    """Cases of a size until its time is up, and how many there are."""
-    cases = [(seed, case) for seed in range(seeds) for case in CASES[::every]]
-    order = np.random.default_rng(p).permutation(len(cases))
-    listed = [(seed, (name,)) for seed in range(seeds) for name in MORE] + [cases[k] for k in order]
+def measured(p: int, before: list[Found], chosen: argparse.Namespace) -> list[Found]:
+    """Cases of a size until its time is up, but for those that would take OR-tools long."""
+    slow = {each.case for each in before if each.theirs * (p / each.p) ** 1.5 > chosen.seconds / 10}
+    cases = [*((name,) for name in MORE), *CASES[:: chosen.every]]
+    listed = [(seed, case) for seed in range(chosen.seeds) for case in cases if case not in slow]
     found: list[Found] = []
-    until = process_time() + seconds
-    for seed, case in listed:
+    until = process_time() + chosen.seconds
+    for k in np.random.default_rng(p).permutation(len(listed)):
+        seed, case = listed[k]
         if process_time() > until:
             break
         made = more_instance(case[0], p, seed) if len(case) == 1 else adversarial_instance(case, p, seed)
-        found.append(timed(made, case, once))
-    return found, len(listed)
+        found.append(timed(made, case, chosen.once))
+    of = f"{len(found)} of {chosen.seeds * len(cases)} instances"
+    print(f"-- p = {p:,}: {of}, {len(slow)} are slow for OR-tools")
+    return found
 
 
-def report(found: list[Found], of: int, title: str, most: int) -> bool:
+def report(found: list[Found], title: str, most: int) -> bool:
     ratios = np.array([each.ratio for each in found])
     scaled = sum(each.fallback for each in found)
-    print(f"-- {title}: {len(found)} of {of} instances, {scaled} by cost scaling; slowest:")
+    print(f"{scaled} by cost scaling; slowest:")
     for each in sorted(found, key=lambda one: one.ratio)[:most]:
         line = f"  {each.ratio:6.2f}  {each.ours * 1e3:9.3f} ms  {each.theirs * 1e3:9.3f} ms  "
         print(line + ", ".join(each.case) + (" (cost scaling)" if each.fallback else ""))
@@ -225,9 +229,10 @@ def main() -> int:
     good &= assignments(chosen.sides)
     good &= ordinary(chosen.ordinary, chosen.once)
     good &= memory(chosen.memory)
+    found: list[Found] = []
     for p in chosen.sizes:
-        found, of = measured(p, chosen.seeds, chosen.every, chosen.once, chosen.seconds)
-        good &= report(found, of, f"p = {p:,}", chosen.most)
+        found = measured(p, found, chosen)
+        good &= report(found, f"p = {p:,}", chosen.most)
     return 0 if good else 1
 
 

@@ -25,7 +25,7 @@ struct Report {
     Effort effort;
 };
 
-// With `forced` cost scaling answers.
+// With `forced` cost scaling answers, or the network simplex.
 Report project(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into);
 
 } // namespace optiframe::tvcs
