@@ -68,3 +68,9 @@ def test_a_comparison_measures_gaps_from_the_lower_of_the_optimum_and_what_it_fo
     )
     best = {row.problem: found.records.best[row.outcome.solved] for row in found.records.rows if row.outcome}
     assert best == pytest.approx({"known": 1.0, "wrong": 2.0, "unknown": 2.0})
+
+
+def test_without_an_optimum_a_problem_has_the_fingerprint_that_older_stores_hold() -> None:
+    kept = "297820b2f222010d8da3cb2294b256a024d4649c92dbc33fe577faf2eb0c12a0"
+    assert Minimize(SquaredDistance(to=np.array([1.0, 2.0]))).fingerprint() == kept
+    assert Minimize(SquaredDistance(to=np.array([1.0, 2.0])), optimum=0.0).fingerprint() != kept

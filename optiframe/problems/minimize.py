@@ -45,6 +45,7 @@ class Composite(Problem[Any]):
     """
 
     name = "composite"
+    hashed_where_given = ("optimum",)
 
     function: Annotated[
         Objective,

@@ -51,6 +51,12 @@ def fingerprint(value: Any) -> str:
     return digest.hexdigest()
 
 
+def _content(record: BaseModel) -> list[str]:
+    """Names of the fields that count; some do where they have a value only (`Record.hashed_where_given`)."""
+    later = getattr(type(record), "hashed_where_given", ())
+    return [key for key in type(record).model_fields if key not in later or getattr(record, key) is not None]
+
+
 def _feed(digest: _Hash, value: Any) -> None:
     def mark(kind: str) -> None:
         digest.update(kind.encode() + b"\0")
@@ -78,7 +84,7 @@ def _feed(digest: _Hash, value: Any) -> None:
             _feed(digest, part)
     elif isinstance(value, BaseModel):
         mark(f"model:{_class(type(value))}")
-        for key in type(value).model_fields:
+        for key in _content(value):
             mark(key)
             _feed(digest, getattr(value, key))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):

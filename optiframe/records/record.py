@@ -49,6 +49,8 @@ class Record(BaseModel):
     name: ClassVar[str] = ""
     reference: ClassVar[str] = ""
     former_names: ClassVar[tuple[tuple[str, str], ...]] = ()  # of fields, each with the name of today
+    # Fields that came when stores were in use: without a value they leave the fingerprint as it was.
+    hashed_where_given: ClassVar[tuple[str, ...]] = ()
     requires: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]]  # two names until 0.1; declared so that the registry can say the new one
     packages: ClassVar[tuple[str, ...]]
