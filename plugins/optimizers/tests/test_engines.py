@@ -88,9 +88,6 @@ class TestOptax(OfAnEngine):
     seconds = 5.0
 
 
-needs_optimistix = pytest.mark.skipif(
-    find_spec("optimistix") is None, reason="the development group brings optimistix"
-)
 OPTIMISTIX = (
     optimistix.Bfgs(),
     optimistix.Lbfgs(),
@@ -104,7 +101,7 @@ OPTIMISTIX = (
 for _one in OPTIMISTIX:  # JAX compiles the steps, for each shape
     _name = f"TestOptimistix{type(_one).__name__}"
     _contract = type(_name, (OfAnEngine,), {"solver": _one, "seconds": 10.0, "__doc__": type(_one).__doc__})
-    globals()[_name] = needs_optimistix(pytest.mark.slow(_contract))
+    globals()[_name] = pytest.mark.slow(_contract)
 
 
 needs_ipopt = pytest.mark.skipif(
@@ -401,7 +398,6 @@ def test_an_objective_without_values_is_never_converged(name: str) -> None:
     assert not np.isfinite(result.objective)
 
 
-@needs_optimistix
 def test_optimistix_takes_the_steps_that_it_takes_by_itself() -> None:
     library, jax = engines.library("optimistix"), engines.library("jax")
 
@@ -421,7 +417,6 @@ def test_optimistix_takes_the_steps_that_it_takes_by_itself() -> None:
             assert ours.solution == pytest.approx(np.array(theirs.value), rel=1e-10), name
 
 
-@needs_optimistix
 @pytest.mark.parametrize("name", ["optimistix.levenberg-marquardt", "optimistix.dogleg"])
 def test_optimistix_fits_a_curve_by_residuals(name: str) -> None:
     t = np.linspace(0.0, 2.0, 15)
@@ -432,7 +427,6 @@ def test_optimistix_fits_a_curve_by_residuals(name: str) -> None:
     assert result.iterations < 20
 
 
-@needs_optimistix
 @pytest.mark.parametrize("name", ["optax", "optimistix.lbfgs", "optimistix.dogleg"])
 def test_what_a_function_raises_comes_out_of_jax_as_it_is(name: str) -> None:
     class Mine(Exception):
@@ -447,7 +441,6 @@ def test_what_a_function_raises_comes_out_of_jax_as_it_is(name: str) -> None:
         of.solve(Minimize(function), name, progress=False)
 
 
-@needs_optimistix
 def test_evaluations_end_optimistix_and_each_step_counts_a_value_and_a_gradient() -> None:
     problem = Minimize({"name": "cutest", "instance": "ROSENBR"}, start=[-1.2, 1.0])
     with pytest.warns(of.NotConverged):
