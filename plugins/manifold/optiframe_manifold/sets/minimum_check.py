@@ -26,8 +26,8 @@ def not_a_minimum(function: Objective, x: Array, near: Near) -> Finding | None:
     """A warning where the objective falls on both sides of the answer, along a curve in the set.
 
     A small gradient cannot feign this, and where the slope is not small against the fall nothing is said. The
-    curve is the one of least curvature as found by a few gradients
-    (Lanczos); without gradients nothing is looked for.
+    curve is the one of least curvature as found by a few gradients (Lanczos); without gradients nothing is
+    looked for.
     """
     if not function.offers(Objective.gradient) or not np.isfinite(x).all():
         return None
