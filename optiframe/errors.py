@@ -76,12 +76,14 @@ class MissingPackage(OptiframeError, ImportError):
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x' or 'y'?`, or an empty string when nothing is near.
 
+    Names that differ in capitals and blanks alone are the nearest.
     Names whose part after a dot is the word (``filter.norm`` for ``norm``) go before all others. Where no
     name is spelled alike, those that begin so after a dot are shown (``scipy.nelder-mead`` for ``nelder``).
     """
     names = list(dict.fromkeys(known))
     ends = [name for name in names if word and name.endswith(f".{word}")]
-    close = ends[:5] or difflib.get_close_matches(word, names, n=3, cutoff=0.6)
+    alike = [name for name in names if name.casefold().split() == word.casefold().split()]
+    close = ends[:5] or alike[:3] or difflib.get_close_matches(word, names, n=3, cutoff=0.6)
     close = close or [name for name in names if len(word) > 3 and f".{word}" in name][:5]
     return f"; did you mean {' or '.join(repr(name) for name in close)}?" if close else ""
 

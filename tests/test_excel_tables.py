@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,71 @@ def test_files_that_are_no_workbooks_are_refused(tmp_path: Path) -> None:
         read_table(path, ("item",), title="items")
     with pytest.raises(InvalidInput, match=r"files \.ods are not read; save the sheet as \.xlsx or as CSV"):
         read_table(tmp_path / "p.ods", ("item",), title="items")
+
+
+def test_the_first_visible_sheet_is_read_and_others_are_mentioned(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "settings"
+    book.active.append(["item", "value"])
+    book.active.sheet_state = "hidden"
+    for title, row in (("spring", ["a", 1]), ("summer", ["b", 2])):
+        sheet = book.create_sheet(title)
+        sheet.append(["item", "value"])
+        sheet.append(row)
+    book.active = 1
+    book.save(tmp_path / "p.xlsx")
+    table = read_table(tmp_path / "p.xlsx", ("item", "value"), title="items")
+    assert table["item"].tolist() == ["a"]
+    assert table.notes == ("p.xlsx: only the first sheet, 'spring', was read, and not 'summer'",)
+
+
+def test_hidden_rows_are_read_and_mentioned(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", [["item"], ["a"], ["b"], ["c"]])
+    book = openpyxl.load_workbook(path)
+    for row in (2, 4):
+        book.active.row_dimensions[row].hidden = True
+    book.save(path)
+    table = read_table(path, ("item",), title="items")
+    assert table["item"].tolist() == ["a", "b", "c"]
+    assert table.notes == (
+        "p.xlsx: 2 hidden rows were read like all others; delete rows that should not count",
+    )
+
+
+def test_a_formula_that_was_never_calculated_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", [["item", "value"], ["a", 1], [], ["b", "=B2*2"]])
+    with pytest.raises(InvalidInput, match=r"p\.xlsx row 4: value is a formula without a saved result; open"):
+        read_table(path, ("item",), ("value",), title="items")
+
+
+def test_a_formula_whose_saved_result_is_empty_text_is_an_empty_cell(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", [["item", "mark"], ["a", "x"], ["b", '=IF(1>2,"x","")']])
+    saved = tmp_path / "saved.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(saved, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name.endswith("sheet1.xml"):  # openpyxl saves no results; a spreadsheet saves an empty text so
+                assert b'<c r="B3"><f>' in text
+                text = text.replace(b'<c r="B3"><f>', b'<c r="B3" t="str"><f>')
+            new.writestr(name, text)
+    table = read_table(saved, ("item",), ("mark",), title="items")
+    assert table["mark"].tolist() == ["x", None]
+
+
+def test_whole_numbers_kept_as_text_are_numbers(tmp_path: Path) -> None:
+    rows = [["shelf", "sku", "code"], [1, "007", "a"], ["2", "12", 3]]
+    table = read_table(workbook(tmp_path / "p.xlsx", rows), ("shelf", "sku", "code"), title="items")
+    assert table["shelf"].tolist() == [1, 2]
+    assert table["sku"].tolist() == ["007", "12"]
+    assert table["code"].tolist() == ["a", 3]
+
+
+def test_line_breaks_in_names_of_columns_are_blanks(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", [["margin\n (EUR)"], [1]])
+    assert headings(path) == ["margin (EUR)"]
+
+
+@pytest.mark.parametrize("error", ["#REF!", "#DIV/0!", "#N/A"])
+def test_failed_formulas_are_no_ids(tmp_path: Path, error: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"brand is empty \({error} counts as that\)"):
+        read_table(workbook(tmp_path / "p.xlsx", [["brand"], ["a"], [error]]), ("brand",), title="items")

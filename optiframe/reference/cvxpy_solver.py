@@ -47,7 +47,7 @@ class Cvxpy(Solver[Problem[Any], Any, CvxpyDetail]):
     uses = ()  # the program says it all
     one_shot = True
     point_type = object  # the program's `read` makes the point, whatever it is
-    residual_meaning = "not computed; the engine's own tolerances decide"
+    residual_meaning = "not computed, unless a set judges answers exactly; the engine's own tolerances decide"
     reference = "Diamond, Boyd (2016), CVXPY: A Python-embedded modeling language for convex optimization"
 
     engine: str | None = Field(
@@ -99,6 +99,8 @@ def cvxpy_iterates(
             program.solve(solver=engine, **options)
         except cp.error.SolverError as error:
             return Status.STALLED, f"CVXPY: {error}"
+        except ValueError as error:  # it cannot read the answer, and prints all of it
+            return Status.STALLED, f"CVXPY: {str(error).partition(': ')[0]}"
     if "inaccurate" in program.status:
         text = f"CVXPY: the answer is inaccurate ({program.status}); try another engine"
         run.warn(text, identifier="cvxpy.inaccurate")
@@ -119,7 +121,12 @@ def cvxpy_iterates(
         value=convex.objective(float(program.value)),
         iterations=iterations,
     )
-    yield Iterate(convex.read(), detail=detail)
+    answer, residual, loss = convex.read(), math.nan, ""
+    if convex.judge is not None:
+        residual, loss = convex.judge(answer)
+    if loss:
+        run.warn(loss, identifier=f"{problem.name}.not-proved-best")
+    yield Iterate(answer, residual=residual, detail=detail)
     if "inaccurate" in program.status and run.time_left() == 0:
         return Status.TIME_LIMIT, f"CVXPY: {detail.engine} says {detail.status} at the time limit"
     return Status.FINISHED, f"CVXPY: {detail.engine} says {detail.status}"

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 
+# What spreadsheets write where a formula fails.
+ERROR_WORDS = frozenset(["#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"])
 # How programs such as pandas and R write that there is no value; each as an id would be a silent mistake.
-GAP_WORDS = frozenset(["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"])
+GAP_WORDS = ERROR_WORDS | {"NA", "N/A", "n/a", "<NA>", "NaN", "nan", "null", "NULL", "None"}
 _CROWDED = 4  # numbers in the span of an id column for each row: 9 bytes each, as much as sorting takes
 
 Columns = Mapping[str, Any]

@@ -1,17 +1,21 @@
-"""Tables in Excel workbooks (.xlsx), read by openpyxl: the first sheet, with its header in the first row."""
+"""Tables in Excel workbooks (.xlsx), by openpyxl: the first visible sheet, its header in the first row."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from optiframe.errors import InvalidInput, require
 from optiframe.tables.columns import Column, as_column
+from optiframe.tables.csv_cells import INTEGER
 
 SUFFIXES = (".xlsx", ".xlsm")
 _LOOKED_AT = 20  # rows, for the names alone
 _OTHERS = (".xls", ".ods", ".numbers")
+_HIDDEN = re.compile(rb'<row\b[^>]*\bhidden="(?:1|true)"')
 
 
 def is_workbook(path: Path) -> bool:
@@ -22,21 +26,24 @@ def is_workbook(path: Path) -> bool:
     return suffix in SUFFIXES
 
 
-def read_excel(path: Path) -> tuple[dict[str, Column], list[int]]:
-    """Columns of the first sheet, and the row of the sheet each comes from; blank rows are left out.
+def read_excel(path: Path) -> tuple[dict[str, Column], list[int], tuple[str, ...]]:
+    """Columns of the first visible sheet, the row of the sheet each comes from, and what to know of it.
 
-    A formula counts by the value that the spreadsheet saved with it.
+    A formula counts by the value that the spreadsheet saved with it. Blank rows are left out. Where all text
+    in a column is whole numbers, plainly written, it counts as numbers, as in CSV files: spreadsheets keep
+    some numbers as text.
 
     Raises
     ------
     InvalidInput
-        For a file that is no workbook, an empty sheet, and columns without a name or with the same.
+        For a file that is no workbook, an empty sheet, columns without a name or with the same, and formulas
+        without a saved value.
     """
-    names, rows, lines = _sheet(path)
+    names, rows, lines, notes = _sheet(path)
     columns: dict[str, Column] = {
-        name: as_column([row[at] for row in rows]) for at, name in enumerate(names) if name
+        name: as_column(_numbers_in_text([row[at] for row in rows])) for at, name in enumerate(names) if name
     }
-    return columns, lines
+    return columns, lines, notes
 
 
 def excel_header(path: Path) -> list[str]:
@@ -47,31 +54,72 @@ def excel_header(path: Path) -> list[str]:
         return []
 
 
-def _sheet(path: Path, rows: int | None = None) -> tuple[list[str], list[tuple[Any, ...]], list[int]]:
-    """Names, rows and their numbers in the sheet; of the first so many rows."""
-    openpyxl = require("openpyxl", "excel")
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
+def _sheet(
+    path: Path, rows: int | None = None
+) -> tuple[list[str], list[tuple[Any, ...]], list[int], tuple[str, ...]]:
+    """Names, rows, their numbers in the sheet, and what to know of the sheet; of the first so many rows."""
+    book = _open(path)
     try:
-        book = openpyxl.load_workbook(os.fspath(path), read_only=True, data_only=True)
-    except Exception as error:  # of zipfile, of XML or of openpyxl: whatever a broken file leads to
-        raise InvalidInput(f"{path.name} is not a readable Excel workbook ({error})") from None
-    try:
-        sheet = book.worksheets[0] if book.worksheets else None
-        cells = (
-            [] if sheet is None else [tuple(row) for row in sheet.iter_rows(max_row=rows, values_only=True)]
-        )
+        seen = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        cells = [] if not seen else [tuple(row) for row in seen[0].iter_rows(max_row=rows, values_only=True)]
+        notes = () if rows or not seen else _notes(path, seen)
     finally:
         book.close()
     start = next((at for at, row in enumerate(cells) if not _blank(row)), None)
     if start is None:
         raise InvalidInput(f"{path.name}: the first sheet is empty; it needs a header row")
     width = max(map(len, cells))
-    names = ["" if cell is None else str(cell).strip() for cell in _padded(cells[start], width)]
+    names = ["" if cell is None else " ".join(str(cell).split()) for cell in _padded(cells[start], width)]
     filled = [(at, row) for at, row in enumerate(cells) if at > start and not _blank(row)]
-    found = [_padded(row, width) for _, row in filled]
-    _refuse_names(path, names, found, [at + 1 for at, _ in filled])
-    return names, found, [at + 1 for at, _ in filled]
+    found, lines = [_padded(row, width) for _, row in filled], [at + 1 for at, _ in filled]
+    _refuse_names(path, names, found, lines)
+    gaps = {(line, at) for line, row in zip(lines, found, strict=True) for at in _gaps(row) if names[at]}
+    if gaps and rows is None:
+        _refuse_formulas(path, seen[0].title, names, gaps)
+    return names, found, lines, notes
+
+
+def _open(path: Path, *, values: bool = True) -> Any:
+    """The workbook, for reading row by row: the saved values, or the formulas."""
+    openpyxl = require("openpyxl", "excel")
+    if not path.is_file():
+        raise InvalidInput(f"no file {path}")
+    try:
+        return openpyxl.load_workbook(os.fspath(path), read_only=True, data_only=values)
+    except Exception as error:  # of zipfile, of XML or of openpyxl: whatever a broken file leads to
+        raise InvalidInput(f"{path.name} is not a readable Excel workbook ({error})") from None
+
+
+def _notes(path: Path, sheets: Sequence[Any]) -> tuple[str, ...]:
+    """What a reader of this sheet does not see: that there are others, and rows that are hidden."""
+    found = []
+    if len(sheets) > 1:
+        others = ", ".join(repr(sheet.title) for sheet in sheets[1:])
+        found.append(f"{path.name}: only the first sheet, {sheets[0].title!r}, was read, and not {others}")
+    with sheets[0]._get_source() as source:  # openpyxl does not tell of rows when it reads row by row
+        hidden = len(_HIDDEN.findall(source.read()))
+    if hidden:
+        rows = "1 hidden row was" if hidden == 1 else f"{hidden} hidden rows were"
+        found.append(f"{path.name}: {rows} read like all others; delete rows that should not count")
+    return tuple(found)
+
+
+def _refuse_formulas(path: Path, sheet: str, names: list[str], gaps: Set[tuple[int, int]]) -> None:
+    """Raise `InvalidInput` where one of these empty cells (row from 1, column) was never calculated."""
+    formulas, values = _open(path, values=False), _open(path)
+    try:
+        pairs = zip(formulas[sheet].iter_rows(), values[sheet].iter_rows(), strict=False)
+        for line, (written, saved) in enumerate(pairs, start=1):
+            for at, (cell, value) in enumerate(zip(written, saved, strict=False)):
+                # A formula that was calculated to an empty text has the type of text.
+                if (line, at) in gaps and cell.value is not None and value.data_type != "str":
+                    raise InvalidInput(
+                        f"{path.name} row {line}: {names[at]} is a formula without a saved result; open the "
+                        "file in a spreadsheet program and save it, or write the value itself"
+                    )
+    finally:
+        formulas.close()
+        values.close()
 
 
 def _refuse_names(path: Path, names: list[str], rows: list[tuple[Any, ...]], lines: list[int]) -> None:
@@ -94,3 +142,15 @@ def _padded(row: tuple[Any, ...], width: int) -> tuple[Any, ...]:
 
 def _blank(row: tuple[Any, ...]) -> bool:
     return all(cell is None or (isinstance(cell, str) and not cell.strip()) for cell in row)
+
+
+def _gaps(row: tuple[Any, ...]) -> list[int]:
+    return [at for at, cell in enumerate(row) if cell is None or cell == ""]
+
+
+def _numbers_in_text(cells: list[Any]) -> list[Any]:
+    """The cells, with text as whole numbers where all text in the column is plain whole numbers."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell]
+    if not texts or not all(map(INTEGER.fullmatch, texts)):
+        return cells
+    return [int(cell) if isinstance(cell, str) and cell else cell for cell in cells]

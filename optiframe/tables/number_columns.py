@@ -11,7 +11,9 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe.tables.read import Table, missing
 
-_COMMA = re.compile(r"^[+-]?\d*,\d+$")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+")
+_DRESSED = re.compile(r"\D{0,6}\d[\d.,' \u00a0\u202f]*\D{0,6}")
 
 
 def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
@@ -30,8 +32,7 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     wrong = np.flatnonzero(~(np.isfinite(found) & (found > above)))
     if len(wrong):
         kind = "a positive number" if above == 0 else "a finite number"
-        if _COMMA.match(str(values[int(wrong[0])])):
-            kind += ", and decimals are written with a point"
+        kind += _advice(values[int(wrong[0])])
         more = f" ({len(wrong)} such rows: {table.places(wrong)})" if len(wrong) > 1 else ""
         shown = values[int(wrong[0])]
         raise InvalidInput(
@@ -39,6 +40,20 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
             f"{'empty' if missing(values[wrong[:1]])[0] else shown}; it must be {kind}{more}"
         )
     return found
+
+
+def _advice(value: Any) -> str:
+    """How to write text that means a number; nothing where it seems to mean none."""
+    if not isinstance(value, str):
+        return ""
+    text = value.strip()
+    if _THOUSANDS.fullmatch(text):
+        return ", written without separators of thousands, and decimals with a point, such as 1234.5"
+    if _COMMA.fullmatch(text):
+        return ", and decimals are written with a point"
+    if _DRESSED.fullmatch(text):
+        return ", written in digits alone, such as 1234.5: no currency, unit, percent sign or bracket"
+    return ""
 
 
 def as_number(value: Any) -> float:

@@ -48,7 +48,7 @@ class Table:
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
     `place(row)` says where a row is, for messages: a line of a file, else a number from `start`.
-    `unused` are the names of its further columns.
+    `unused` are the names of its further columns; `notes` say what a file holds that is easily overlooked.
     """
 
     parts: dict[str, Column]
@@ -57,6 +57,7 @@ class Table:
     lines: Sequence[int] | None = None
     unused: tuple[str, ...] = ()
     start: int = 0
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
@@ -129,6 +130,7 @@ def read_table(
     names = {column: rename.get(column, column) for column in (*required, *optional)}
     lines: Sequence[int] | None = None
     backend: str | None = None
+    notes: tuple[str, ...] = ()
     raw: dict[str, Column]
     if isinstance(value, str | Path):
         path = resolve(value)
@@ -136,7 +138,7 @@ def read_table(
         if path.suffix.lower() == ".parquet":
             raw = from_frame(read_parquet(path), title, coder)[0]
         elif is_workbook(path):
-            raw, lines = read_excel(path)
+            raw, lines, notes = read_excel(path)
         else:
             cells, lines = read_csv(path, coder)
             raw = {**cells}
@@ -161,7 +163,9 @@ def read_table(
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"{title}: columns differ in length: {lengths}")
     read = {names[column] for column in columns}
-    table = Table(columns, title, backend, lines, tuple(name for name in raw if name not in read), start)
+    table = Table(
+        columns, title, backend, lines, tuple(name for name in raw if name not in read), start, notes
+    )
     if len(table) == 0:
         raise InvalidInput(f"{title} has no rows")
     if lines is None:  # files were looked at line by line

@@ -33,13 +33,15 @@ class CvxpyProgram:
     ``read()`` gives the solution in the terms of the problem it stands for;
     ``objective(value)`` turns CVXPY's optimal value into that problem's objective. `engine`
     names one of CVXPY's solvers where the kind of answer matters (a vertex, say, and not the
-    middle of a face).
+    middle of a face). ``judge(solution)`` gives the residual of an answer, 0.0 where it is proved best, and
+    what to know of it otherwise; without it the engine's word stands.
     """
 
     program: Any
     read: Callable[[], Any]
     objective: Callable[[float], float] = float
     engine: str | None = None
+    judge: Callable[[Any], tuple[float, str]] | None = None
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
         r"row 2: slots of brand Mill is 3 here, and 2 in row 1; give each brand one bound",
     ),
     ({"at_most": {"brand": "none.csv"}}, r"no file none\.csv"),
-    ({"at_least": {"brand": {"group": ["Mill"], "size": [1]}}}, r"has no column 'at_least' nor 'bound'"),
+    (
+        {"at_least": {"brand": {"group": ["Mill"], "size": [1]}}},
+        r"needs a column 'at_least' or 'bound' that holds",
+    ),
     (
         {"at_least": {"brand": {"brand": ["Mill", "Mill"], "bound": [1, 2]}}},
         r"row 1: brand Mill has a bound already \(at_least of brand row 0\)",

@@ -18,6 +18,7 @@ from optiframe_tvcs.solvers.pdhg import PrimalDualProjection
 import optiframe
 from optiframe import Projection, Solver, solve
 from optiframe.solving.result import Status
+from optiframe.solving.solve import NotConverged
 from optiframe.testing import SolverContract, check_against_cvxpy
 
 from .support_twins import best_worth, papers_set, sets
@@ -202,3 +203,20 @@ def test_the_printed_form_says_when_squares_leave_the_numbers(size: float, said:
     with pytest.warns(UserWarning, match=said):
         found = solve(problem, FirstOrderProjection(form="printed"))
     assert found.status is Status.DIVERGED
+
+
+@pytest.mark.parametrize("solver", ["cvxpy", "cvxpy.highs"])
+def test_answers_of_cvxpy_are_judged_by_the_exact_certificate(solver: str) -> None:
+    over = ThreeView(total=2, size=4)
+    proved = optiframe.solve(Projection([1e200, 3e200, 2e200, -4e200], onto=over), solver, progress=False)
+    assert (proved.status, proved.findings) == ("converged", ())  # and not diverged as the objective is inf
+    worse = optiframe.solve(Projection([1e200, 1, 2, 3], onto=over), solver, progress=False)
+    assert worse.status == "finished"
+    assert [finding.identifier for finding in worse.findings] == ["projection.not-proved-best"]
+
+
+@pytest.mark.parametrize("solver", ["cvxpy", "cvxpy.highs"])
+def test_cvxpy_gives_no_traceback_for_a_point_without_entries(solver: str) -> None:
+    problem = Projection(np.zeros(0), onto=ThreeView(total=0, size=0))
+    with pytest.warns(NotConverged, match="(Cannot unpack invalid solution|Invalid input for linprog)$"):
+        assert optiframe.solve(problem, solver, progress=False).status == "stalled"

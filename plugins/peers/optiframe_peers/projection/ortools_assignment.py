@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from optiframe_tvcs.assignment.answer import Assignment
 from optiframe_tvcs.assignment.problem import TaskAssignment
-from optiframe_tvcs.program.support_program import relative_gap
+from optiframe_tvcs.projection.judged import relative_gap
 from optiframe_tvcs.projection.selection import Selection
 
 from optiframe.problems.projection import Projection

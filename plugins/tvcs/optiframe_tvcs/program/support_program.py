@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,18 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from optiframe.numbers import percent
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_tvcs.kernels.numbers import quantise
 from optiframe_tvcs.projection.certificate import compare
 from optiframe_tvcs.projection.closed import open_values
+from optiframe_tvcs.projection.judged import not_best, relative_gap
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
-
-_COUNTS_AS_NOTHING = 1e-6  # the default tolerance of a run
 
 
 def why_not(problem: Projection) -> str | None:
@@ -98,29 +95,6 @@ class SupportProgram:
         if not selection.certificate.holds:
             run.warn(not_best(selection), identifier="projection.not-proved-best")
         yield self.iterate(selection)
-
-
-def relative_gap(selection: Selection) -> float:
-    """What the best support is worth more, relative to this one's worth; 0.0 where the certificate holds.
-
-    It is nan where the share is so small that a run would count it as nothing: `converged` means proved.
-    """
-    found = selection.certificate
-    if found.holds:
-        return 0.0
-    share = found.gap / found.primal if 0 < found.primal < math.inf > found.gap else found.loss
-    return share if share > _COUNTS_AS_NOTHING else math.nan
-
-
-def not_best(selection: Selection) -> str:
-    """What a support loses, in words."""
-    found = selection.certificate
-    if not selection.support.any():
-        return "no share has come above one half yet, so nothing is chosen"
-    lost = ""
-    if 0 < found.primal < math.inf > found.gap:
-        lost = f" and loses {percent(found.gap / found.primal)} of its worth"
-    return f"the support is not the best{lost}; tvcs.exact finds the best"
 
 
 def perturbed(worth: Array, size: float, rng: np.random.Generator) -> Array:

@@ -11,6 +11,7 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import resolve
+from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
 from optiframe_tvcs.selection.read import places
@@ -70,6 +71,8 @@ def _total(value: Any) -> Counted:
 
 def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
     none = 0 if field == "at_least" else NO_LIMIT
+    if hasattr(value, "index") and hasattr(value, "to_dict") and not hasattr(value, "columns"):
+        value = value.to_dict()  # a pandas Series by group name
     bounds = np.full(len(view.groups), none, dtype=np.int64)
     if isinstance(value, int | float | np.integer | np.floating):
         bounds[:] = _whole(value, "the bound")
@@ -123,16 +126,23 @@ def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any]]:
                 f"{view.name}"
             )
         read_table(value, ("group", field), title=title)
-    group = next((name for name in (view.name, *view.columns, "group") if name in names), "group")
-    bound = next((name for name in (field, "bound") if name in names), field)
-    table = read_table(value, ("group",), ("bound",), title=title, rename={"group": group})
-    if bound not in names:
-        raise InvalidInput(
-            f"{table.title} has no column {field!r} nor 'bound'; it has {', '.join(map(repr, names))}"
-        )
+    title = resolve(value).name if isinstance(value, str | Path) else title
+    group = _column_of(names, (view.name, *view.columns, "group"), title, f"names the {view.name}")
+    bound = _column_of(names, (field, "bound"), title, "holds the bound")
     rename = {"group": group, "bound": bound}
     table = read_table(value, ("group",), ("bound",), title=title, rename=rename)
     return table, table["bound"].tolist()
+
+
+def _column_of(names: list[str], wanted: tuple[str, ...], title: str, what: str) -> str:
+    """The first of these columns that a table of bounds has."""
+    found = next((name for name in wanted if name in names), None)
+    if found is None:
+        asked = " or ".join(repr(name) for name in dict.fromkeys(wanted))
+        first = f"; its first row must name the columns, and holds {', '.join(map(repr, names))}"
+        near = nearest(wanted[0], [name for name in names if name not in ("at_least", "at_most")])
+        raise InvalidInput(f"{title} needs a column {asked} that {what}{first}{near}")
+    return found
 
 
 def _of_column(column: str, view: View, items: ItemTable, bounds: Counted) -> Counted:
@@ -141,7 +151,7 @@ def _of_column(column: str, view: View, items: ItemTable, bounds: Counted) -> Co
     cells, empty = table[column].tolist(), missing(table[column])
     first: dict[int, int] = {}
     for row, cell in enumerate(cells):
-        if empty[row]:
+        if empty[row] and cell not in ERROR_WORDS:
             continue
         bound = _whole(cell, f"{table.title} {table.place(row)}: {column}")
         for at in view.codes[row].tolist():
@@ -161,9 +171,10 @@ def _is_column(cell: Any) -> bool:
 
 
 def _gap(value: Any) -> bool:
+    """Whether nothing is given; a formula that failed is something, and no bound."""
     cell = np.empty(1, dtype=object)
     cell[0] = value
-    return bool(missing(cell)[0])
+    return bool(missing(cell)[0]) and value not in ERROR_WORDS
 
 
 def _whole(value: Any, what: str) -> int:
@@ -171,5 +182,6 @@ def _whole(value: Any, what: str) -> int:
         value = int(value)
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or value != value or value < 0 or value != int(min(max(value, -1), NO_LIMIT)):  # noqa: PLR0124
-        raise InvalidInput(f"{what} is {value!r}; a bound is a whole number of at least 0")
+        shown = repr(value) if isinstance(value, str) else value
+        raise InvalidInput(f"{what} is {shown}; a bound is a whole number of at least 0")
     return int(value)

@@ -16,7 +16,7 @@ from optiframe.problems.problem import Problem
 from optiframe.records.fields import Accepts
 from optiframe.tables.columns import Columns
 from optiframe.tables.field import ColumnNames
-from optiframe.tables.ids import listed, positions, spelled_alike
+from optiframe.tables.ids import listed, positions
 from optiframe.tables.read import headings
 from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.bounds import read_bounds
@@ -24,6 +24,7 @@ from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counts, ItemTable, Mask
 from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views
+from optiframe_tvcs.selection.remarks import remarks
 from optiframe_tvcs.selection.worths import Worths
 
 _BOUNDS = Accepts("table of view (or total) to a whole number, a table by group, a column, or a file")
@@ -185,45 +186,7 @@ class ItemSelection(Problem[Choice]):
         return solution.in_words()
 
     def diagnose(self, solution: Choice) -> tuple[Finding, ...]:
-        return tuple(
-            Finding(level, text, about, identifier=f"selection.{kind}")
-            for level, kind, text, about in self._remarks(solution)
-        )
-
-    def _remarks(
-        self, solution: Choice
-    ) -> list[tuple[Literal["note", "warning"], str, str, tuple[Any, ...]]]:
-        found: list[tuple[Literal["note", "warning"], str, str, tuple[Any, ...]]] = []
-        proof, items, counts = solution.proof, self.items, self.counts
-        if proof is not None and not proof.best:
-            text = "this choice is not proved best; give it more time (program_time of tvcs.select)"
-            found.append(("warning", "not-proved", text, ()))
-        if not (counts.limits.any() or counts.demands.any()):
-            text = "no bound asks for anything, so every item of positive value is chosen"
-            found.append(("note", "no-bounds", text, ()))
-        for view in items.views:
-            bounds = self.at_most.get(view.name)
-            if bounds is not None and (free := view.groups[bounds == NO_LIMIT].tolist()):
-                text = f"{view.name} {listed(free)}: no upper bound is given, so there is none"
-                found.append(("note", "group-without-bound", text, tuple(free)))
-        for what, ids in (("item", items.ids), *((view.name, view.groups) for view in items.views)):
-            for alike in spelled_alike(ids):
-                shown = " and ".join(repr(one) for one in alike)
-                text = f"{what} {shown} count as different; if they are one, spell them alike"
-                found.append(("warning", "spelled-twice", text, tuple(alike)))
-        negative = items.ids[solution.chosen & (items.values < 0)].tolist()
-        if negative:
-            text = (
-                f"{len(negative)} chosen item{'s have' if len(negative) > 1 else ' has'} a negative value, "
-                f"because a lower bound or `fixed` asks for it: {listed(negative)}"
-            )
-            found.append(("warning", "negative-value", text, tuple(negative)))
-        if proof is not None and proof.changes is not None:
-            tied = items.ids[~solution.chosen & (floats(proof.changes.margins) == 0)].tolist()
-            if tied:
-                text = f"another choice is worth exactly the same, with one of these: {listed(tied)}"
-                found.append(("note", "tie", text, tuple(tied)))
-        return found
+        return tuple(remarks(solution, self.at_most))
 
     def to_tables(self, solution: Choice) -> dict[str, Columns]:
         return {

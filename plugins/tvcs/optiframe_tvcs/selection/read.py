@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import Complaints, InvalidInput, nearest
-from optiframe.tables.columns import encode
+from optiframe.tables.columns import ERROR_WORDS, encode
 from optiframe.tables.ids import Ids, joined, locked, positions
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, missing, read_table
@@ -18,6 +19,7 @@ from optiframe_tvcs.selection.data import TOTAL, ItemTable, Mask, View
 COLUMNS = ("item", "value")
 _YES = {1, "1", "yes", "y", "x", "true"}
 _NO = {0, "0", "no", "n", "", "false"}
+_FAILED = {word.lower() for word in ERROR_WORDS}
 
 
 def read_views(value: Any) -> dict[str, tuple[str, ...]]:
@@ -106,10 +108,15 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
     """Raise `InvalidInput` for columns that are not there, saying which key names them."""
     if not names:  # `read_table` says what is wrong
         return
-    if len(names) > 1 and not any(name.strip() for name in names[1:]):
+    if (
+        "|" not in names[0]
+        and not any(name.strip() for name in names[1:])
+        and len({*wanted, *chain(*views.values())}) > 1
+    ):
         raise InvalidInput(
             f"the first line holds {names[0]!r} alone, which looks like a title; delete the lines above the "
-            f"one that names the columns ({', '.join(wanted)})"
+            f"one that names the columns ({', '.join(dict.fromkeys([*wanted, *chain(*views.values())]))}). "
+            "Of a workbook the first visible sheet is read"
         )
     complaints = Complaints()
     for source, ours in wanted.items():
@@ -123,9 +130,10 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
         for source in several:
             if source not in names:
                 with complaints:
+                    listing = "; give several as a list of names" if "," in source else ""
                     raise InvalidInput(
                         f"there is no column {source!r} for the view {view!r} (columns: {', '.join(names)})"
-                        f"{nearest(source, names)}"
+                        f"{listing or nearest(source, names)}"
                     )
     complaints.tell()
 
@@ -193,8 +201,10 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
                 f"{nearest(value, [*items.table.parts, *map(str, items.ids.tolist())])}"
             )
         value = [value]
-    if isinstance(value, np.ndarray) and value.ndim == 1:
+    if not isinstance(value, list | tuple) and hasattr(value, "tolist"):  # an array, Series or Index
         value = value.tolist()
+        if isinstance(value, list) and len(value) == len(items) and set(map(type, value)) == {bool}:
+            return tuple(items.ids[np.array(value)].tolist())
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInput(f"must be a list of items, or the name of a column, got {value!r:.60}")
     wanted = list(value)
@@ -222,7 +232,7 @@ def _marked(table: Table, column: str) -> Mask:
     marks = np.zeros(len(cells), dtype=bool)
     for row, cell in enumerate(cells.tolist()):
         word = cell.strip().lower() if isinstance(cell, str) else cell
-        if empty[row] or word in _NO:
+        if (empty[row] and word not in _FAILED) or word in _NO:
             continue
         if word not in _YES:
             raise InvalidInput(

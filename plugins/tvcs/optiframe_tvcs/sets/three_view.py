@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -17,7 +18,9 @@ from optiframe.findings import Finding
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array
+from optiframe_tvcs.projection.certificate import compare
 from optiframe_tvcs.projection.closed import open_values
+from optiframe_tvcs.projection.judged import not_best, relative_gap
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.projection.warm_start import WarmProjector
@@ -229,7 +232,16 @@ class ThreeView(ConstraintSet):
             read=lambda: np.where(np.reshape(x.value > 0.5, np.shape(v)), v, 0.0),
             objective=lambda held: (energy - held / 2**20) / 2 * one * one,
             engine="SCIPY",  # HiGHS's simplex by SciPy; an interior-point method may end between vertices
+            judge=lambda answer: self._judged(v, answer),
         )
+
+    def _judged(self, v: Array, answer: Array) -> tuple[float, str]:
+        """What another method's projection of `v` loses, without rounding, and that in words."""
+        best, values = self.select_for(v), open_values(self._flat(v), self.plan.closed)
+        kept = (self._flat(answer) != 0) & (values != 0)
+        found = compare(values, self.plan.bounds, kept, best.support, squared=True)
+        selection = replace(best, support=kept, certificate=found)
+        return relative_gap(selection), "" if found.holds else not_best(selection)
 
     def hull_as_cvxpy(self, x: Any, magnitude: float) -> list[Any]:
         """The convex hull of the set's points with entries up to `magnitude`, as CVXPY constraints.

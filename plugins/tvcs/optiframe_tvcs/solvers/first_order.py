@@ -16,7 +16,8 @@ from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.program.feasible import fill
-from optiframe_tvcs.program.support_program import SupportProgram, not_best, perturbed, why_not
+from optiframe_tvcs.program.support_program import SupportProgram, perturbed, why_not
+from optiframe_tvcs.projection.judged import not_best
 from optiframe_tvcs.projection.selection import Selection
 
 

@@ -1,0 +1,33 @@
+"""What a support that some other method found loses beside the best one."""
+
+from __future__ import annotations
+
+import math
+
+from optiframe.numbers import percent
+from optiframe_tvcs.projection.selection import Selection
+
+_COUNTS_AS_NOTHING = 1e-6  # the default tolerance of a run
+
+
+def relative_gap(selection: Selection) -> float:
+    """What the best support is worth more, relative to this one's worth; 0.0 where the certificate holds.
+
+    It is nan where the share is so small that a run would count it as nothing: `converged` means proved.
+    """
+    found = selection.certificate
+    if found.holds:
+        return 0.0
+    share = found.gap / found.primal if 0 < found.primal < math.inf > found.gap else found.loss
+    return share if share > _COUNTS_AS_NOTHING else math.nan
+
+
+def not_best(selection: Selection) -> str:
+    """What a support loses, in words."""
+    found = selection.certificate
+    if not selection.support.any():
+        return "no share has come above one half yet, so nothing is chosen"
+    lost = ""
+    if 0 < found.primal < math.inf > found.gap:
+        lost = f" and loses {percent(found.gap / found.primal)} of its worth"
+    return f"the support is not the best{lost}; tvcs.exact finds the best"
