@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from optiframe_tvcs import ThreeView
 from optiframe_tvcs.datasets.planted import PlantedClassification, PlantedRegression
 
 import optiframe
-from optiframe.problems.objectives.losses import LinearModel, SquaredHinge
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, SquaredHinge
 from optiframe.solving.budget import Budget
 
 IDENTIFIER = "sparse.views-do-not-help"
@@ -33,6 +34,19 @@ def test_wrong_groups_are_found_and_right_ones_are_not_doubted(seed: int, solver
     made = PlantedRegression(side=12, samples=400, seed=seed)
     assert found(made, wrong=True, solver=solver)
     assert not found(made, wrong=False, solver=solver)
+
+
+def test_right_groups_without_a_total_are_not_doubted_for_using_few_entries() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((100, 20))
+    target = matrix[:, :4] @ [1.0, -1.0, 2.0, 1.5] + 0.1 * rng.standard_normal(100)  # one row of four
+    identifiers = []
+    for per_row in (4, 1):
+        over = ThreeView.of_matrix((5, 4), per_row=per_row, per_column=1)
+        problem = optiframe.Minimize(LeastSquares(matrix=matrix, target=target), over=over)
+        findings = optiframe.solve(problem, "tvcs.iht", progress=False).findings
+        identifiers.append([finding.identifier for finding in findings])
+    assert identifiers == [[], [IDENTIFIER]]
 
 
 @pytest.mark.slow

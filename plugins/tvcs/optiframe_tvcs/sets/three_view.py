@@ -172,7 +172,7 @@ class ThreeView(ConstraintSet):
         return (("tvcs.iht", "it takes any objective with a gradient, and projects exactly"),)
 
     def diagnose(self, function: Objective, x: Any) -> tuple[Finding, ...]:
-        return groups_cost_fit(function, x, self.limit)
+        return groups_cost_fit(function, x)
 
     def project(self, v: Array) -> Array:
         v = as_point(v)

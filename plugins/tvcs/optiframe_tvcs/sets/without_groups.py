@@ -16,11 +16,11 @@ _STEPS = 30  # of descent without groups: a few gradients beside those of the fi
 _HALVINGS = 30  # of a step
 
 
-def groups_cost_fit(function: object, x: Array, size: int) -> tuple[Finding, ...]:
+def groups_cost_fit(function: object, x: Array) -> tuple[Finding, ...]:
     """A warning where as many entries anywhere fit better than groups that hold could explain.
 
     Needs a likelihood: least squares or logistic regression, with at least twice as many samples as entries.
-    From `x`, a few steps of hard thresholding lead to a fit of `size` entries without groups. The extended
+    From `x`, a few steps of hard thresholding lead to a fit of as many entries without groups. The extended
     information criterion (Chen, Chen 2008) charges it for the choice among all supports of that size, and the
     fit with groups for none. So the warning is on the safe side: with few samples, wrong groups go unnoticed.
     A fit with right groups that ends in a poor local minimum may be warned, too (1 of 180 planted draws).
@@ -31,9 +31,8 @@ def groups_cost_fit(function: object, x: Array, size: int) -> tuple[Finding, ...
         The loss.
     x
         The fit with groups, of the shape that the loss takes.
-    size
-        Entries that the set allows in all.
     """
+    size = int(np.count_nonzero(x))  # not what the set allows: more entries fit better, whatever the groups
     if not isinstance(function, LeastSquares | Logistic) or not 0 < 2 * size <= len(function):
         return ()
     loose = _descend(function, np.asarray(x, dtype=np.float64), Cardinality(size=size))
