@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,17 +13,21 @@ from optiframe.findings import Finding
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
-from optiframe.solving.result import Result
+from optiframe.solving.result import Result, Status
 from optiframe_tvcs.learning.path import Scaling, criterion, fit_path
 from optiframe_tvcs.learning.size_choice import largest_chosen, sizes_to_fit, views_do_not_help
+from optiframe_tvcs.learning.trust import cut_short, fits_anything, refuse_extremes, separated
 from optiframe_tvcs.sets.three_view import ThreeView
 
 require("sklearn", "sklearn", "optiframework-tvcs")
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # noqa: E402  # after the message
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 from sklearn.model_selection import check_cv  # noqa: E402
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+_CUT_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.DIVERGED)
 
 
 class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -79,7 +84,12 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         most = matrix.shape[1] if over is None else over.limit
         sizes = sizes_to_fit(self.size, self.sizes, matrix.shape, most)
         scaling = Scaling.of(matrix, standardise=self.standardize, intercept=self.fit_intercept)
-        function = make(scaling.apply(matrix), target)
+        scaled = scaling.apply(matrix)
+        refuse_extremes(scaled, target)
+        # The intercept of least squares is then 0 but for the scaling, and a penalty leaves it alone.
+        middle = float(target.mean()) if self.fit_intercept and self._is_least_squares() else 0.0
+        target = target - middle
+        function = make(scaled, target)
         findings: list[Finding] = []
         folds = self._folds(matrix, target) if self.size == "cv" else []
         path = self._path(function, over, sizes)
@@ -103,10 +113,15 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         self.coef_path_ = np.array([weights for weights, _ in undone])
         self.sizes_ = np.array(sizes)
         self.result_ = path[chosen]
-        self.findings_ = (*self.result_.findings, *findings)
         self.n_iter_ = max(1, sum(result.iterations for result in path))
-        self.coef_, self.intercept_ = undone[chosen]
+        self.coef_, intercept = undone[chosen]
+        self.intercept_ = intercept + middle
         self.size_ = int(np.count_nonzero(self.coef_))
+        findings.extend(fits_anything(self.size_ + self.fit_intercept, len(target)))
+        if self.result_.status in _CUT_SHORT:
+            findings.append(cut_short(self.size_, self.result_.message))
+            warnings.warn(findings[-1].text, ConvergenceWarning, stacklevel=3)
+        self.findings_ = (*self.result_.findings, *findings)
         return self
 
     def _path(
@@ -163,6 +178,11 @@ class _SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no
         made: Callable[..., LinearModel] = loss
         return lambda matrix, target: made(matrix=matrix, target=target, l2=l2)
 
+    def _is_least_squares(self) -> bool:
+        return self.loss in (LeastSquares, LeastSquares.name) or (
+            self.loss is None and "least-squares" in self.losses
+        )
+
     def _set(self, features: int) -> ThreeView | None:
         over: ConstraintSet | None = self.over
         if over is None:
@@ -197,7 +217,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):  # type: ignore[misc]  # s
         "least-squares", or a class of linear models of your own
         (`optiframe.problems.objectives.losses.LinearModel`).
     l2
-        Weight of half the squared norm of the (standardized) coefficients; the intercept counts, too.
+        Weight of half the squared norm of the (standardized) coefficients. The intercept counts too, but for
+        least squares only by what it differs from the mean target.
     fit_intercept
         Fit a constant, which is not counted.
     standardize
@@ -221,7 +242,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):  # type: ignore[misc]  # s
         Sizes tried, their held-out loss or criterion (nan for a given size), their coefficients, shape
         (sizes, features).
     result_, findings_
-        The `Result` of the fit kept, in the scaled columns; what to know before trusting it.
+        The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean); what
+        to know before trusting it.
     """
 
     losses: ClassVar[Mapping[str, type[LinearModel]]] = {"least-squares": LeastSquares}
@@ -310,8 +332,10 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):  # type: ignore[misc]  #
         self.classes_, codes = np.unique(given, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidInput("all samples are of one class; two classes are needed to tell them apart")
-        self._fit(matrix, np.where(codes == 1, 1.0, -1.0))
+        signs = np.where(codes == 1, 1.0, -1.0)
+        self._fit(matrix, signs)
         self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
+        self.findings_ = (*self.findings_, *separated(signs * self._decision(matrix), self.l2))
         return self
 
     def decision_function(self, X: Any) -> Array:

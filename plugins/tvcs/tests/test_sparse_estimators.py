@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -132,7 +133,10 @@ def test_pipelines_searches_and_more_classes_work() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["tvcs.iht", "tvcs.htp", "tvcs.gradmp", "tvcs.stochastic-iht"])
+@pytest.mark.parametrize(
+    "solver", ["tvcs.iht", "tvcs.htp", "tvcs.gradmp", "tvcs.stochastic-iht", "tvcs.stochastic-gradmp"]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # random blocks have no residual
 def test_other_solvers_and_own_losses_fit(solver: str) -> None:
     matrix, target = samples()
     target[:3] += 1000.0  # gross errors that Huber's loss withstands
@@ -162,6 +166,54 @@ def test_a_path_that_ends_too_early_is_reported() -> None:
     matrix, target = samples()
     found = SparseRegressor("bic", sizes=[1, 2]).fit(matrix, target)
     assert found.findings_[-1].identifier == "sparse.largest-size-chosen"
+
+
+def test_columns_of_any_size_give_the_same_model() -> None:
+    matrix, target = samples()
+    expected = SparseRegressor(3).fit(matrix, target).predict(matrix)
+    for size in (1e200, 1e-200):
+        assert SparseRegressor(3).fit(matrix * size, target).predict(matrix * size) == pytest.approx(expected)
+    thin = sp.csr_array(matrix * 1e-200)
+    assert SparseRegressor(3).fit(thin, target).predict(thin) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ((1.0, 1e200), "largest entry of y is .*, too large for squares; divide it"),
+        ((1.0, 1e-200), "largest entry of y is .*, too small for squares; multiply"),
+        ((1e200, 1.0), "largest entry of X, as it is scaled, is .*too large"),
+    ],
+)
+def test_data_whose_squares_are_no_numbers_are_refused(change: tuple[float, float], text: str) -> None:
+    matrix, target = samples(n=30)
+    with pytest.raises(InvalidInput, match=text):
+        SparseRegressor(3, standardize=False).fit(matrix * change[0], target * change[1])
+
+
+def test_a_constant_target_gets_its_value_and_no_coefficients() -> None:
+    matrix, _ = samples(n=40)
+    model = SparseRegressor("cv", sizes=[0, 1, 2]).fit(matrix, np.full(40, 7.0))
+    assert (model.size_, model.intercept_) == (0, 7.0)
+
+
+def test_a_penalty_does_not_shrink_the_mean_of_least_squares() -> None:
+    matrix, target = samples()
+    model = SparseRegressor(3, l2=1e6).fit(matrix, target)
+    assert model.predict(matrix) == pytest.approx(np.full(len(target), target.mean()), abs=1e-3)
+
+
+def test_fits_that_cannot_be_trusted_say_so() -> None:
+    matrix, target = samples(n=10)
+    found = SparseRegressor(12).fit(matrix, target)
+    assert "sparse.fits-anything" in {finding.identifier for finding in found.findings_}
+    matrix, target = samples()
+    with pytest.warns(ConvergenceWarning, match=r"fit of 3 coefficients was cut short: stopped after 1"):
+        found = SparseRegressor(3, budget={"iterations": 1}).fit(matrix, target)
+    assert found.findings_[-1].identifier == "sparse.cut-short"
+    apart = SparseClassifier(2, l2=0.0).fit(matrix, matrix[:, 0] > matrix[:, 0].mean())
+    assert apart.findings_[-1].identifier == "sparse.separated"
+    assert not SparseClassifier(2).fit(matrix, matrix[:, 0] > matrix[:, 0].mean()).findings_
 
 
 @pytest.mark.parametrize(

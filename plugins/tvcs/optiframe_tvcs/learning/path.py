@@ -54,15 +54,19 @@ class Scaling:
         """The scaling that these samples ask for; columns that never change keep their scale."""
         columns = matrix.shape[1]
         centre, scale = np.zeros(columns), np.ones(columns)
-        if sp.issparse(matrix):
-            means = np.asarray(matrix.mean(axis=0)).ravel()
-            squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
-            spread = np.sqrt(np.maximum(squares - means**2, 0.0))
-            largest = abs(matrix).max(axis=0).toarray().ravel()
+        sparse = sp.issparse(matrix)
+        largest = abs(matrix).max(axis=0).toarray().ravel() if sparse else np.abs(matrix).max(axis=0)
+        # Squares of very large and very small entries are no ordinary numbers.
+        unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))
+        if sparse:
+            near_one = matrix @ sp.diags_array(1.0 / unit)
+            means = np.asarray(near_one.mean(axis=0)).ravel()
+            squares = np.asarray(near_one.multiply(near_one).mean(axis=0)).ravel()
+            spread = np.sqrt(np.maximum(squares - means**2, 0.0)) * unit
         else:
-            spread, largest = matrix.std(axis=0), np.abs(matrix).max(axis=0)
+            spread = (matrix / unit).std(axis=0) * unit
             # Without an intercept, centred columns would be another model.
-            centre = matrix.mean(axis=0) if intercept else centre
+            centre = (matrix / unit).mean(axis=0) * unit if intercept else centre
         if standardise:
             scale = np.where(spread > _ROUNDING * largest, spread, 1.0)
         return cls(centre, scale, intercept)
