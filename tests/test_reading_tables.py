@@ -12,7 +12,7 @@ import pytest
 
 import optiframe
 from optiframe.errors import InvalidInput
-from optiframe.tables.read import read_table
+from optiframe.tables.read import headings, read_table
 from optiframe.tables.unused_columns import likely, unused_columns
 
 VOTES = {"left": ["tea", "milk", "tea"], "right": ["milk", "rum", "rum"], "label": ["tea", "rum", "tea"]}
@@ -274,3 +274,21 @@ def test_a_column_mapped_for_one_table_is_checked() -> None:
         optiframe.problem(
             "label-aggregation", labels=PICTURES, columns={"labels": NAMES, "truth": {"lable": "z"}}
         )
+
+
+def test_blank_rows_and_columns_of_spreadsheets_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text('item,"margin\n (EUR)",,\na,1,,\n,,,\nb,2,, \n')
+    table = read_table(path, ("item", "margin (EUR)"), title="items")
+    assert table["item"].tolist() == ["a", "b"]
+    assert table.place(1) == "line 5"
+    assert headings(path) == ["item", "margin (EUR)", "", ""]
+
+
+def test_a_value_in_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("item,value,,\na,1,,\nb,2,,see below\n")
+    with pytest.raises(
+        InvalidInput, match=r"own\.csv line 3: column 4 has a value and no name; name the column"
+    ):
+        read_table(path, ("item", "value"), title="items")

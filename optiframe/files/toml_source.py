@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.files.toml_lines import Keys, Lines
+from optiframe.files.toml_slips import slip
 from optiframe.records.fields import paths_relative_to
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".xlsx", ".svm", ".libsvm")
@@ -70,7 +71,7 @@ class TomlSource:
                 ) from None
             if isinstance(error, _NotText):
                 raise
-            raise InvalidInput(f"{file}: not valid TOML: {error}") from None
+            raise InvalidInput(f"{file}: not valid TOML: {error}{slip(text, error)}") from None
         overridden = set()
         for override in overrides:
             overridden.add(_override(table, override))

@@ -15,6 +15,11 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SEPARATORS = ",;\t"
 
 
+def heading(text: str) -> str:
+    """The name of a column; line breaks, with which spreadsheets wrap long ones, count as blanks."""
+    return re.sub(r"\s*[\r\n]+\s*", " ", text.strip())
+
+
 def separator_of(line: str) -> str:
     """The one of comma, semicolon and tab that the header's line has; a comma when in doubt."""
     bare = re.sub(r'"[^"]*"', "", line)

@@ -10,7 +10,7 @@ from typing import Any
 
 from optiframe.errors import InvalidInput, require
 from optiframe.tables.columns import Column, as_column
-from optiframe.tables.csv_cells import INTEGER
+from optiframe.tables.csv_cells import INTEGER, heading
 
 SUFFIXES = (".xlsx", ".xlsm")
 _LOOKED_AT = 20  # rows, for the names alone
@@ -69,7 +69,7 @@ def _sheet(
     if start is None:
         raise InvalidInput(f"{path.name}: the first sheet is empty; it needs a header row")
     width = max(map(len, cells))
-    names = ["" if cell is None else " ".join(str(cell).split()) for cell in _padded(cells[start], width)]
+    names = ["" if cell is None else heading(str(cell)) for cell in _padded(cells[start], width)]
     filled = [(at, row) for at, row in enumerate(cells) if at > start and not _blank(row)]
     found, lines = [_padded(row, width) for _, row in filled], [at + 1 for at, _ in filled]
     _refuse_names(path, names, found, lines)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
 from optiframe.tables.columns import Coder, Column, Columns
-from optiframe.tables.csv_cells import parse, separator_of
+from optiframe.tables.csv_cells import heading, parse, separator_of
 from optiframe.tables.excel import excel_header, is_workbook
 from optiframe.tables.plain_csv import read_plain
 
@@ -97,7 +97,8 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
                 raise InvalidInput(f"{path.name} is empty; it needs a header line")
             start = reader.line_num + 1
             for row in reader:
-                if row:
+                # Spreadsheets write blank rows as separators alone.
+                if row and (len(row) == 1 or not all(cell == "" or cell.isspace() for cell in row)):
                     rows.append(row)
                     lines.append(start)
                     if len(row) != len(header):
@@ -115,12 +116,21 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
     _refuse_header_again(path.name, header, rows, lines)
-    names = [name.strip() for name in header]
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    names = [heading(name) for name in header]
+    doubled = sorted({name for name in names if name and names.count(name) > 1})
     if doubled:
         raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
-    by_column = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return {name: parse(column) for name, column in zip(names, by_column, strict=True)}, lines
+    by_column = list(zip(*rows, strict=True)) if rows else [() for _ in names]
+    nameless = [at for at, name in enumerate(names) if not name]
+    blank = {at for at in nameless[1:] if not any(cell.strip() for cell in by_column[at])}
+    for at in nameless[1:]:
+        if at not in blank:
+            line = next(line for row, line in zip(rows, lines, strict=True) if row[at].strip())
+            raise InvalidInput(
+                f"{path.name} line {line}: column {at + 1} has a value and no name; name the column in line 1"
+            )
+    columns = zip(names, by_column, strict=True)
+    return {name: parse(cells) for at, (name, cells) in enumerate(columns) if at not in blank}, lines
 
 
 def header(path: Path) -> list[str]:
@@ -136,10 +146,11 @@ def header(path: Path) -> list[str]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             line = next((line for line in file if line.strip()), "")
-            names = next(csv.reader([line], strict=True, delimiter=separator_of(line)), [])
+            file.seek(0)  # a name may hold a line break
+            names = next(filter(None, csv.reader(file, strict=True, delimiter=separator_of(line))), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return []
-    return [name.strip() for name in names]
+    return [heading(name) for name in names]
 
 
 def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
 from optiframe.tables.columns import GAP_WORDS, Coded, Coder, Column, encode, place
-from optiframe.tables.csv_cells import INTEGER, parse, separator_of
+from optiframe.tables.csv_cells import INTEGER, heading, parse, separator_of
 
 LEAST = 2**20  # bytes; below, importing a library takes longer than reading line by line
 _BOM = b"\xef\xbb\xbf"
@@ -53,7 +53,7 @@ def read_plain(path: Path, coder: Coder | None = None) -> tuple[dict[str, Column
         header = next(csv.reader([line.decode()], strict=True, delimiter=separator), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
-    names, divide = [name.strip() for name in header], _divide(coder)
+    names, divide = [heading(name) for name in header], _divide(coder)
     if divide is None or not body or not line.strip() or b"\0" in line + body or len(set(names)) < len(names):
         return None
     if b"\r" in body and body.count(b"\r") != body.count(b"\r\n"):
@@ -94,6 +94,8 @@ def _columns(divide: Divide, body: bytes, separator: str, header: Sequence[str])
     texts = [each[0].ids.tolist() for each in found if isinstance(each, tuple)]
     if any(max(map(len, each)) > csv.field_size_limit() for each in texts):
         return None
+    if len(header) > 1 and _has_blank_row(found):
+        return None
     if _has_row(found, header) or _has_row(found, ["\ufeff" + header[0], *header[1:]]):
         return None
     return [_column(each[0]) if isinstance(each, tuple) else each for each in found]
@@ -123,6 +125,20 @@ def _has_row(found: Divided, row: Sequence[str]) -> bool:
         if not same.any():
             return False
     return True
+
+
+def _has_blank_row(found: Divided) -> bool:
+    """Whether all cells of some row are blank."""
+    same: NDArray[np.bool_] | None = None
+    for each in found:
+        if not isinstance(each, tuple):
+            return False
+        blank = np.array([not text or text.isspace() for text in each[0].ids.tolist()], dtype=bool)
+        if not blank.any():
+            return False
+        here = blank[each[0].codes]
+        same = here if same is None else same & here
+    return same is not None and bool(same.any())
 
 
 def _size(found: Divided, body: bytes) -> int:
