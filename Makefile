@@ -63,8 +63,9 @@ style: $(VENV)/installed
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/lint-imports
 
+# The types of the packages, and of what users write.
 types: $(VENV)/installed
-	$(BIN)/mypy
+	$(BIN)/python tests/types_of_users.py
 
 # All benchmarks, or those that BENCH names; their figures go to docs/measurements.md.
 BENCH ?=

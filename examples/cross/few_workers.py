@@ -36,11 +36,13 @@ class FewWorkers(RandomOrder):
     name = "pairwise.few-workers"
     reference = "pairwise.random-order, with workers"
 
-    workers: PositiveInt = Field(40, description="number of workers")
-    reversers: NonNegativeInt = Field(2, description="workers who reverse every answer")
-    flooded: NonNegativeInt = Field(0, description="pairs on which a reverser spends all answers; 0: any")
+    workers: PositiveInt = Field(default=40, description="number of workers")
+    reversers: NonNegativeInt = Field(default=2, description="workers who reverse every answer")
+    flooded: NonNegativeInt = Field(
+        default=0, description="pairs on which a reverser spends all answers; 0: any"
+    )
     outlier_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.0, description="share of all comparisons reversed besides"
+        default=0.0, description="share of all comparisons reversed besides"
     )
 
     def inputs(self) -> dict[str, Any]:
@@ -77,9 +79,9 @@ class HumanAgeReversed(DataSet):
     reference = "pairwise.human-age, some workers reversed"
     problem = "pairwise-ranking"
 
-    reversers: NonNegativeInt = Field(5, description="workers whose answers are reversed")
-    least: PositiveInt = Field(100, description="answers a worker must have to be drawn")
-    seed: NonNegativeInt = Field(0, description="fixes which")
+    reversers: NonNegativeInt = Field(default=5, description="workers whose answers are reversed")
+    least: PositiveInt = Field(default=100, description="answers a worker must have to be drawn")
+    seed: NonNegativeInt = Field(default=0, description="fixes which")
 
     @classmethod
     def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:

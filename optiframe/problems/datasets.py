@@ -157,7 +157,7 @@ class NamedComparisonSet(ComparisonSet):
 
     names_source: ClassVar[str]
 
-    names: bool = Field(True, description="names of the items as ids; false: their numbers")
+    names: bool = Field(default=True, description="names of the items as ids; false: their numbers")
 
     @classmethod
     def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:

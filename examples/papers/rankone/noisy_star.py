@@ -131,20 +131,22 @@ class NoisyStar(optiframe.DataSet):
     reference = "Ma et al., Sec. 6, Influence of Graph Size, Table 2"
     problem = KnownCorrelations.name
 
-    workers: Annotated[int, Field(ge=3)] = Field(21, description="number of workers; the paper has 21 to 91")
-    tasks: PositiveInt = Field(300, description="number of tasks")
-    labels_per_task: PositiveInt | None = Field(
-        None, description="labels of each task; none: 11, or all workers where there are fewer"
+    workers: Annotated[int, Field(ge=3)] = Field(
+        default=21, description="number of workers; the paper has 21 to 91"
     )
-    noise: NonNegativeFloat = Field(0.2, description="largest error of a correlation")
+    tasks: PositiveInt = Field(default=300, description="number of tasks")
+    labels_per_task: PositiveInt | None = Field(
+        default=None, description="labels of each task; none: 11, or all workers where there are fewer"
+    )
+    noise: NonNegativeFloat = Field(default=0.2, description="largest error of a correlation")
     skills: Literal["grid", "uniform"] = Field(
-        "uniform", description="drawn between 0.8 and -0.3, or equally spaced from one to the other"
+        default="uniform", description="drawn between 0.8 and -0.3, or equally spaced from one to the other"
     )
     hub: Literal["best", "any"] = Field(
-        "any",
+        default="any",
         description="best: worker 0, joined to all, has the highest skill, and so on down; any: by chance",
     )
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _enough_workers(self) -> Self:

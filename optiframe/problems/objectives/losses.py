@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -180,7 +180,7 @@ class LinearModel(FiniteSum):
         target.flags.writeable = False
         # Rows of a model have been checked; doing it again would take longer than taking them.
         others = {key: value for key, value in self if key not in ("matrix", "target", "data")}
-        return cast("Self", type(self).model_construct(matrix=matrix, target=target, **others))
+        return type(self).model_construct(matrix=matrix, target=target, **others)
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")

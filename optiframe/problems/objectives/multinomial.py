@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -96,8 +96,7 @@ class Multinomial(FiniteSum):
         for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
             part.flags.writeable = False
         target.flags.writeable = False
-        made = type(self).model_construct(matrix=matrix, target=target, classes=self._count, l2=self.l2)
-        return cast("Self", made)
+        return type(self).model_construct(matrix=matrix, target=target, classes=self._count, l2=self.l2)
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")

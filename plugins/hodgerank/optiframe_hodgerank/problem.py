@@ -98,14 +98,15 @@ class PairwiseRanking(Problem[Ranking]):
     covariates: Annotated[
         tuple[str, ...], PlainValidator(read_covariate_names), Accepts("list of names of columns")
     ] = Field(
-        (),
+        default=(),
         description="columns of numbers, left minus right, that may sway a vote beside the items themselves",
     )
     position: bool = Field(
-        False, description="whether being the left item may sway a vote: position bias, home advantage"
+        default=False,
+        description="whether being the left item may sway a vote: position bias, home advantage",
     )
     format: Format | None = Field(
-        None,
+        default=None,
         description="how the comparisons are written; none: by our columns, or as their headings say "
         "(votes: left, right, label; winner-loser; arena: model_a, model_b, winner; margin; matrix of wins)",
     )
@@ -118,15 +119,15 @@ class PairwiseRanking(Problem[Ranking]):
         Accepts(_TABLE + "left, right, label (the winner's id; empty or 0: a tie) or margin; worker, weight"),
     ] = Field(description="which item was preferred to which, by whom, and how often or how much")
     truth: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "item, score")] = Field(
-        None, description="known true scores, for the metrics only"
+        default=None, description="known true scores, for the metrics only"
     )
     outlier_truth: Annotated[
         NDArray[np.bool_] | None,
         PlainValidator(read_outlier_truth),
         Accepts("true or false for each comparison, or path of a CSV or NPY file of 1 and 0"),
-    ] = Field(None, description="which comparisons are known to be wrong, for the metrics only")
+    ] = Field(default=None, description="which comparisons are known to be wrong, for the metrics only")
     outlier_price: PositiveFloat | None = Field(
-        None,
+        default=None,
         description="lambda of Huber-LASSO: a comparison off by more is an outlier; it fixes the objective",
     )
 

@@ -87,10 +87,11 @@ class CollaborativeRanking(Problem[Rankings]):
         dict[str, str], PlainValidator(read_outcomes), Accepts("table of label to left, right or tie")
     ] = Field(default_factory=dict, description="what labels stand for that are not the winner's id")
     users: Annotated[Ids | None, PlainValidator(read_ids), Accepts("list of ids")] = Field(
-        None, description="all users, also those without a comparison; default: those of the comparisons"
+        default=None,
+        description="all users, also those without a comparison; default: those of the comparisons",
     )
     items: Annotated[Ids | None, PlainValidator(read_ids), Accepts("list of ids")] = Field(
-        None, description="all items, also those never compared; default: those of the comparisons"
+        default=None, description="all items, also those never compared; default: those of the comparisons"
     )
     comparisons: Annotated[
         ChoiceTable,
@@ -98,28 +99,31 @@ class CollaborativeRanking(Problem[Rankings]):
         Accepts(_TABLE + "user, left, right, label (the winner's id; empty or 0: a tie); weight"),
     ] = Field(description="which item each user preferred to which")
     sigma: Scale = Field(
-        0.18, description="scale of the model: scores so far apart are chosen 73 to 27; the paper's 0.18"
+        default=0.18,
+        description="scale of the model: scores so far apart are chosen 73 to 27; the paper's 0.18",
     )
     rank: PositiveInt | None = Field(
-        None,
+        default=None,
         description="rank of the score matrix: the number of tastes; none: chosen by btl.personal, 2 with "
         "other solvers",
     )
     penalty: Penalty = Field(
-        "log-sum-exp",
+        default="log-sum-exp",
         description="log-sum-exp: the paper's, O(users items rank) time; frobenius: nearly the same, "
         "cheap; none: nothing keeps scores finite",
     )
-    multiplier: NonNegativeFloat = Field(1.0, description="strength of the penalty, in units of lambda")
+    multiplier: NonNegativeFloat = Field(
+        default=1.0, description="strength of the penalty, in units of lambda"
+    )
     truth: Annotated[
         LowRank | Array | None,
         PlainValidator(read_truth),
         Accepts("users x items matrix, its path (NPY), or " + _TABLE + "user, item, score"),
-    ] = Field(None, description="known true scores, for the metrics only")
+    ] = Field(default=None, description="known true scores, for the metrics only")
     held_out: Annotated[ChoiceTable | None, PlainValidator(read_held_out), Accepts("as comparisons")] = Field(
-        None, description="further comparisons to predict, for the metrics only"
+        default=None, description="further comparisons to predict, for the metrics only"
     )
-    top: PositiveInt = Field(10, description="best items counted by the metric top_overlap")
+    top: PositiveInt = Field(default=10, description="best items counted by the metric top_overlap")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

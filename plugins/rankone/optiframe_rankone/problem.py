@@ -91,12 +91,12 @@ class LabelAggregation(Problem[Aggregation]):
         Accepts("maps our column names to yours; `truth` and `gold` name their label columns"),
     ] = Field(default_factory=dict, description="names of the columns where they differ from ours")
     duplicates: Policy = Field(
-        "error",
+        default="error",
         description="what to do with several rows of one task and worker; agreeing: merge rows that agree, "
         "refuse others; majority, drop: leave out what is not settled",
     )
     copies: Literal["keep", "share"] = Field(
-        "keep",
+        default="keep",
         description="workers who agree far more often than their accuracy explains, as if they copied: keep: "
         "each has a vote; share: one vote for a group of them, under the name of one. A warning names them",
     )
@@ -106,33 +106,35 @@ class LabelAggregation(Problem[Aggregation]):
         Accepts(_TABLE + "task, worker, label, and weight if labels have weights"),
     ] = Field(description="what each worker said about each task; weight: how many times the label counts")
     truth: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
-        None, description="known true labels, for the metrics only; an empty label is not known"
+        default=None, description="known true labels, for the metrics only; an empty label is not known"
     )
     gold: Annotated[TruthTable | None, PlainValidator(read_truth), Accepts(_TABLE + "task, label")] = Field(
-        None, description="true labels to build on: certain in the answer, teach skills, not scored"
+        default=None, description="true labels to build on: certain in the answer, teach skills, not scored"
     )
     skills: Annotated[SkillTable | None, PlainValidator(read_skills), Accepts(_TABLE + "worker, skill")] = (
-        Field(None, description="known true skills, for the metrics and the oracle vote only")
+        Field(default=None, description="known true skills, for the metrics and the oracle vote only")
     )
     weights: Literal["count", "count-squared", "binary"] = Field(
-        "count", description="weight of a pair of workers, from the number of tasks they share"
+        default="count", description="weight of a pair of workers, from the number of tasks they share"
     )
     cutoff: NonNegativeFloat | None = Field(
-        None,
+        default=None,
         description="leave out pairs of workers whose correlation is smaller than this in size; "
         "who has no pair left is taken for guessing; none: keep all (after Theorem 12)",
     )
     cutoff_noise: NonNegativeFloat = Field(
-        0.0, description="with a cutoff: so many times sqrt(log(workers)/shared tasks) is added to it"
+        default=0.0, description="with a cutoff: so many times sqrt(log(workers)/shared tasks) is added to it"
     )
     orientation: Literal["labels", "workers"] = Field(
-        "labels",
+        default="labels",
         description="which sum of skills is positive in each group of workers who share tasks, and so says "
         "who is right: labels: each skill times the worker's number of labels; workers: the plain sum, as "
         "in the paper",
     )
-    tau: PositiveFloat = Field(1.0, description="how far skills stay inside the box, over sqrt(tasks)")
-    tie_seed: NonNegativeInt = Field(0, description="resolves ties for the metric error_resolved")
+    tau: PositiveFloat = Field(
+        default=1.0, description="how far skills stay inside the box, over sqrt(tasks)"
+    )
+    tie_seed: NonNegativeInt = Field(default=0, description="resolves ties for the metric error_resolved")
 
     @model_validator(mode="after")
     def _more_than_one_class(self) -> Self:

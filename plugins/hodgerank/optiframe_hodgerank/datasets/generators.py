@@ -21,7 +21,7 @@ class _Drawn(DataSet):
 
     problem = "pairwise-ranking"
 
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     def _streams(self) -> list[np.random.Generator]:
         """Of truth, pairs, outliers and noise, in this order."""
@@ -52,9 +52,9 @@ class RandomOrder(_Drawn):
     name = "pairwise.random-order"
     reference = "Xu et al., Sec. 5.1.1, Figures 4 to 6"
 
-    items: Annotated[int, Field(ge=2)] = Field(16, description="number of items; the paper's 16")
-    comparisons: PositiveInt = Field(2000, description="number of comparisons, SN")
-    outlier_share: Share = Field(0.05, description="share of comparisons reversed, OP")
+    items: Annotated[int, Field(ge=2)] = Field(default=16, description="number of items; the paper's 16")
+    comparisons: PositiveInt = Field(default=2000, description="number of comparisons, SN")
+    outlier_share: Share = Field(default=0.05, description="share of comparisons reversed, OP")
 
     def inputs(self) -> dict[str, Any]:
         order, pairs, outliers, _ = self._streams()
@@ -80,11 +80,13 @@ class Bias(_Drawn):
     name = "pairwise.bias"
     reference = "Xu et al., Sec. 4, Figure 2"
 
-    items: Annotated[int, Field(ge=2)] = Field(10, description="number of items")
-    comparisons: PositiveInt = Field(100, description="number of comparisons")
-    sigma: NonNegativeFloat = Field(0.1, description="standard deviation of the noise")
-    outlier_share: Share = Field(0.1, description="share of comparisons that are outliers; ours")
-    outlier_size: NonNegativeFloat = Field(1.0, description="size of an outlier, of either sign; ours")
+    items: Annotated[int, Field(ge=2)] = Field(default=10, description="number of items")
+    comparisons: PositiveInt = Field(default=100, description="number of comparisons")
+    sigma: NonNegativeFloat = Field(default=0.1, description="standard deviation of the noise")
+    outlier_share: Share = Field(default=0.1, description="share of comparisons that are outliers; ours")
+    outlier_size: NonNegativeFloat = Field(
+        default=1.0, description="size of an outlier, of either sign; ours"
+    )
 
     def inputs(self) -> dict[str, Any]:
         truths, pairs, outliers, noise = self._streams()
@@ -107,12 +109,14 @@ class Image(_Drawn):
     name = "pairwise.image"
     reference = "Xu et al., Sec. 5.1.2, Figure 7"
 
-    height: Annotated[int, Field(ge=2)] = Field(181, description="rows of pixels")
-    width: Annotated[int, Field(ge=2)] = Field(162, description="columns of pixels")
-    reach: PositiveInt = Field(2, description="compared pixels are so many rows or columns apart; 2: 5 x 5")
-    sigma: NonNegativeFloat = Field(0.05, description="standard deviation of the noise")
-    outlier_share: Share = Field(0.1, description="share of comparisons that are outliers")
-    outlier_size: NonNegativeFloat = Field(0.5, description="size of an outlier, of either sign")
+    height: Annotated[int, Field(ge=2)] = Field(default=181, description="rows of pixels")
+    width: Annotated[int, Field(ge=2)] = Field(default=162, description="columns of pixels")
+    reach: PositiveInt = Field(
+        default=2, description="compared pixels are so many rows or columns apart; 2: 5 x 5"
+    )
+    sigma: NonNegativeFloat = Field(default=0.05, description="standard deviation of the noise")
+    outlier_share: Share = Field(default=0.1, description="share of comparisons that are outliers")
+    outlier_size: NonNegativeFloat = Field(default=0.5, description="size of an outlier, of either sign")
 
     def picture(self) -> Array:
         """Intensities in [0, 1], shape (height, width)."""
@@ -176,11 +180,11 @@ class Bipartite(_Drawn):
     name = "pairwise.bipartite"
     reference = "Xu et al., Secs. 5.2.4 and 5.2.5, Figures 21 to 24"
 
-    positive: PositiveInt = Field(50, description="number of good items")
-    negative: PositiveInt = Field(50, description="number of bad items")
-    least_votes: PositiveInt = Field(5, description="least number of votes of a pair")
-    most_votes: PositiveInt = Field(15, description="greatest number of votes of a pair")
-    outlier_share: Share = Field(0.1, description="share of votes flipped")
+    positive: PositiveInt = Field(default=50, description="number of good items")
+    negative: PositiveInt = Field(default=50, description="number of bad items")
+    least_votes: PositiveInt = Field(default=5, description="least number of votes of a pair")
+    most_votes: PositiveInt = Field(default=15, description="greatest number of votes of a pair")
+    outlier_share: Share = Field(default=0.1, description="share of votes flipped")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -50,7 +50,9 @@ class PcVqa(_ByReference):
     reference = "Xu, Huang, Yao et al., ACM Multimedia 2011; Xu et al., Sec. 5.2.1 and Table 1"
     folder = "pc_vqa"
     source = 'github.com/qianqianxu010/ACM-MM2013, "PC-VQA dataset" (to be tidied by hand)'
-    ref: Annotated[int, Field(ge=1, le=10)] | None = Field(1, description="reference video; none: all")
+    ref: Annotated[int, Field(ge=1, le=10)] | None = Field(
+        default=1, description="reference video; none: all"
+    )
 
 
 class PcIqa(_ByReference):
@@ -65,7 +67,9 @@ class PcIqa(_ByReference):
     reference = "Xu, Huang, Yao et al., IEEE Trans. Multimedia 2012; Xu et al., Sec. 5.2.2 and Table 2"
     folder = "pc_iqa"
     source = 'github.com/qianqianxu010/ACM-MM2013, "PC-IQA dataset" (to be tidied by hand)'
-    ref: Annotated[int, Field(ge=1, le=15)] | None = Field(1, description="reference image; none: all")
+    ref: Annotated[int, Field(ge=1, le=15)] | None = Field(
+        default=1, description="reference image; none: all"
+    )
 
 
 class PcIqaExtended(PcIqa):
@@ -102,7 +106,8 @@ class HumanAge(_Pairwise):
     source = 'github.com/qianqianxu010/qqxu_yyao, "code/figure 6/agedata.mat" (to be tidied by hand)'
 
     ties: Literal["tie", "left"] = Field(
-        "tie", description="what a tie counts as: a tie, or a win of the left face as in the paper's Table 3"
+        default="tie",
+        description="what a tie counts as: a tie, or a win of the left face as in the paper's Table 3",
     )
 
     def inputs(self) -> dict[str, Any]:
@@ -124,4 +129,4 @@ class WorldCollege(_Pairwise, NamedComparisonSet):
         'github.com/yuany-pku/split-lbi, "examples/university/UniName.mat" (to be tidied by hand)'
     )
 
-    names: bool = Field(True, description="names of the universities as ids; false: numbers 1 to 261")
+    names: bool = Field(default=True, description="names of the universities as ids; false: numbers 1 to 261")

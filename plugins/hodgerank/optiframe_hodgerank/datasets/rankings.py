@@ -24,14 +24,14 @@ class DrawnRankings(DataSet):
     problem = "listwise-ranking"
     reference = "Plackett 1975; Luce 1959"
 
-    items: Several = Field(10, description="number of items")
-    rankings: PositiveInt = Field(200, description="number of rankings")
-    length: Several = Field(5, description="items in each ranking, at most `items`")
+    items: Several = Field(default=10, description="number of items")
+    rankings: PositiveInt = Field(default=200, description="number of rankings")
+    length: Several = Field(default=5, description="items in each ranking, at most `items`")
     places: PositiveInt | None = Field(
-        None, description="places given in each ranking; None: all; 1: choices"
+        default=None, description="places given in each ranking; None: all; 1: choices"
     )
-    spread: NonNegativeFloat = Field(1.0, description="standard deviation of the scores")
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    spread: NonNegativeFloat = Field(default=1.0, description="standard deviation of the scores")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _enough_items(self) -> Self:

@@ -67,12 +67,12 @@ class ListwiseRanking(Problem[Ranking]):
         Accepts(
             "list of lists of items, the best first; or a table with the columns ranking, item, position"
         ),
-    ] = Field(None, description="orderings of several items, the best first")
+    ] = Field(default=None, description="orderings of several items, the best first")
     choices: Annotated[
         Given | None,
         PlainValidator(read_choices),
         Accepts("list of winner and set; or a table with the columns choice, item, chosen"),
-    ] = Field(None, description="which item was chosen from which set")
+    ] = Field(default=None, description="which item was chosen from which set")
 
     truth: Annotated[
         TruthTable | None,
@@ -80,7 +80,7 @@ class ListwiseRanking(Problem[Ranking]):
         Accepts(
             "data frame, mapping of columns, or path of a CSV or Parquet file, with the columns item, score"
         ),
-    ] = Field(None, description="known true scores, for the metrics only")
+    ] = Field(default=None, description="known true scores, for the metrics only")
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -62,16 +62,16 @@ class BootstrapIntervals(Solver[PairwiseRanking, Ranking, Bootstrap]):
         PlainValidator(built),
         PlainSerializer(written),
         Accepts("a solver's name, or a table with the name and its parameters"),
-    ] = Field(LinearizedBregman(), description="the method whose scores get intervals")
-    draws: PositiveInt = Field(200, description="how often to draw; 90% intervals need some 200")
+    ] = Field(default=LinearizedBregman(), description="the method whose scores get intervals")
+    draws: PositiveInt = Field(default=200, description="how often to draw; 90% intervals need some 200")
     level: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.9, description="share of intervals that are meant to hold the score"
+        default=0.9, description="share of intervals that are meant to hold the score"
     )
     by: Literal["comparison", "worker"] = Field(
-        "comparison",
+        default="comparison",
         description="what is drawn; worker: whole workers, whose answers may depend on each other",
     )
-    steps: PositiveInt = Field(10_000, description="iterations of each run of the method, at most")
+    steps: PositiveInt = Field(default=10_000, description="iterations of each run of the method, at most")
 
     @model_validator(mode="after")
     def _enough_draws(self) -> Self:

@@ -79,12 +79,12 @@ class BradleyTerry(Solver[PairwiseRanking, Ranking, VoteModel | Effects]):
     uses_covariates: ClassVar[bool] = True
 
     prior: NonNegativeFloat = Field(
-        0.1,
+        default=0.1,
         description="ties added to every compared pair; above 0 any comparisons have finite scores, "
         "and 0 is plain maximum likelihood",
     )
     ties: TieModel = Field(
-        "davidson",
+        default="davidson",
         description="what a tie says: the model of Davidson, of Rao and Kupper, or half a win of each",
     )
 

@@ -52,13 +52,16 @@ class CappedThresholding(Solver[PairwiseRanking, Ranking, None]):
     residual_meaning = "largest change of a score in a step, over the largest margin"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        SHARE, description="at most this share of all comparisons are outliers, unless total says how many"
+        default=SHARE,
+        description="at most this share of all comparisons are outliers, unless total says how many",
     )
-    total: NonNegativeInt | None = Field(None, description="how many comparisons may be outliers")
+    total: NonNegativeInt | None = Field(default=None, description="how many comparisons may be outliers")
     per_worker: NonNegativeInt | None = Field(
-        None, description="how many of any one annotator's; none: no cap"
+        default=None, description="how many of any one annotator's; none: no cap"
     )
-    per_pair: NonNegativeInt | None = Field(None, description="how many between any two items; none: no cap")
+    per_pair: NonNegativeInt | None = Field(
+        default=None, description="how many between any two items; none: no cap"
+    )
 
     @property
     def _both(self) -> bool:

@@ -101,10 +101,10 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     uses_covariates: ClassVar[bool] = True
 
     fdr: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.05, description="share of wrong ones expected among the workers who are called unreliable"
+        default=0.05, description="share of wrong ones expected among the workers who are called unreliable"
     )
     evidence: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None,
+        default=None,
         description="as what part of an independent vote each counts where workers are judged for scores; "
         "none: what predicts best, and 1 beyond 20,000 votes or with covariates",
     )

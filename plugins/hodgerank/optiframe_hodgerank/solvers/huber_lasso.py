@@ -71,17 +71,20 @@ class HuberLasso(StopsByRule):
     reference = "Xu et al., Eq. 7 and Algorithm 1"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="at most this share of the comparisons are outliers; none: 0.05, or lambda_"
+        default=None, description="at most this share of the comparisons are outliers; none: 0.05, or lambda_"
     )
     lambda_: PositiveFloat | None = Field(
-        None, description="stop at this lambda instead: a comparison off by more is an outlier"
+        default=None, description="stop at this lambda instead: a comparison off by more is an outlier"
     )
     method: Literal["auto", "homotopy", "grid"] = Field(
-        "auto", description="homotopy: exact knots; grid: values of lambda; auto: the first, unless long"
+        default="auto",
+        description="homotopy: exact knots; grid: values of lambda; auto: the first, unless long",
     )
-    per_decade: PositiveInt = Field(25, description="values of lambda for each factor of ten of the grid")
+    per_decade: PositiveInt = Field(
+        default=25, description="values of lambda for each factor of ten of the grid"
+    )
     accuracy: Annotated[float, Field(ge=EXACT, le=1e-2)] = Field(
-        EXACT,
+        default=EXACT,
         description=(
             "of the grid at a given lambda: largest residual of an item, as a share of its comparisons' pull"
         ),

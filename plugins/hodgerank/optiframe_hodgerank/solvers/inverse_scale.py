@@ -53,9 +53,9 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     reference = "Xu et al., Eq. 18"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
+        default=None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
     )
-    t: PositiveFloat | None = Field(None, description="stop at this time instead; about 1/lambda")
+    t: PositiveFloat | None = Field(default=None, description="stop at this time instead; about 1/lambda")
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -91,22 +91,24 @@ class LinearizedBregman(StopsByRule):
     reference = "Xu et al., Algorithms 2, 3 and 4"
 
     kappa: PositiveFloat | None = Field(
-        None,
+        default=None,
         description="damping, in the unit of the margins; larger is less biased, and slower; "
         "none: 50 times the largest margin, so 50 for votes",
     )
     step: Annotated[float, Field(gt=0, lt=2)] | None = Field(
-        None,
+        default=None,
         description="kappa dt; none: 0.5 where scores are eliminated, else half of the largest stable step",
     )
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
+        default=None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
     )
-    t: PositiveFloat | None = Field(None, description="stop at this time instead; about 1/lambda")
+    t: PositiveFloat | None = Field(default=None, description="stop at this time instead; about 1/lambda")
     variant: Literal["eliminated", "gradient", "parallel"] = Field(
-        "eliminated", description="Algorithm 3, 2 or 4 of the paper"
+        default="eliminated", description="Algorithm 3, 2 or 4 of the paper"
     )
-    threads: PositiveInt = Field(1, description="threads of the parallel variant; the answer is the same")
+    threads: PositiveInt = Field(
+        default=1, description="threads of the parallel variant; the answer is the same"
+    )
 
     @model_validator(mode="after")
     def _nothing_ignored(self) -> Self:

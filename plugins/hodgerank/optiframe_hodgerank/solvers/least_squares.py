@@ -48,7 +48,9 @@ class LeastSquares(Solver[PairwiseRanking, Ranking, HodgeSplit | None]):
     solves = PairwiseRanking
     residual_meaning = "0: one exact solve"
 
-    split: bool = Field(False, description="also split the energy of the comparisons (Hodge), pair by pair")
+    split: bool = Field(
+        default=False, description="also split the energy of the comparisons (Hodge), pair by pair"
+    )
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
         graph = problem.graph

@@ -50,7 +50,7 @@ class PlackettLuce(Solver[ListwiseRanking, Ranking, None]):
     accepts_start = True
 
     prior: NonNegativeFloat = Field(
-        0.1,
+        default=0.1,
         description="ties added to every pair that met, fewer in long rankings; above 0 any rankings have "
         "finite scores, and 0 is plain maximum likelihood",
     )

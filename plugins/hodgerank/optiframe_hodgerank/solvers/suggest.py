@@ -74,20 +74,25 @@ class Suggest(Solver[PairwiseRanking, Ranking, NextPairs]):
         PlainValidator(_built),
         PlainSerializer(lambda solver: None if solver is None else written(solver)),
         Accepts("a solver's name, or a table with the name and its parameters"),
-    ] = Field(None, description="the method whose scores are to become surer; none: the one recommended")
-    n: PositiveInt = Field(10, description="how many comparisons to suggest")
-    first: PositiveInt | None = Field(None, description="settle so many first places; none: all scores alike")
+    ] = Field(
+        default=None, description="the method whose scores are to become surer; none: the one recommended"
+    )
+    n: PositiveInt = Field(default=10, description="how many comparisons to suggest")
+    first: PositiveInt | None = Field(
+        default=None, description="settle so many first places; none: all scores alike"
+    )
     measure: Literal["variance", "volume"] = Field(
-        "variance", description="what is to fall: variance of differences, or volume of the confidence region"
+        default="variance",
+        description="what is to fall: variance of differences, or volume of the confidence region",
     )
     weight: PositiveFloat = Field(
-        1.0, description="weight of one new comparison, in units of those there are"
+        default=1.0, description="weight of one new comparison, in units of those there are"
     )
     per_pair: PositiveInt | None = Field(
-        None, description="how often a pair may come at most; none: as evenly as n asks"
+        default=None, description="how often a pair may come at most; none: as evenly as n asks"
     )
     per_worker: PositiveInt | None = Field(
-        None,
+        default=None,
         description="most pairs to ask one worker; none: pairs are not assigned to workers",
     )
 

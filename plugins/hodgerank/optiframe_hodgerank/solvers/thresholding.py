@@ -32,7 +32,7 @@ class _FixedNumber(Solver[PairwiseRanking, Ranking, None]):
     solves = PairwiseRanking
     residual_meaning = "largest change of a score in a step, over the largest margin"
 
-    share: Share = Field(SHARE, description="at most this share of the comparisons are outliers")
+    share: Share = Field(default=SHARE, description="at most this share of the comparisons are outliers")
 
     def _most(self, problem: PairwiseRanking) -> int:
         """K, the number of the caller's rows that may be outliers."""

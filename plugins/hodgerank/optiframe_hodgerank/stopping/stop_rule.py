@@ -44,10 +44,15 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
     former_names = (("amount", "stop_rule"),)
 
     stop_rule: Literal["given", "huber", "cross-validation"] = Field(
-        "given", description="how far to go: as given, or by the size of the noise, or cross-validation"
+        default="given",
+        description="how far to go: as given, or by the size of the noise, or cross-validation",
     )
-    m: PositiveFloat = Field(M, description="for huber: standard deviations beyond which one is an outlier")
-    folds: Annotated[int, Field(ge=2)] = Field(_FOLDS, description="for cross-validation: number of parts")
+    m: PositiveFloat = Field(
+        default=M, description="for huber: standard deviations beyond which one is an outlier"
+    )
+    folds: Annotated[int, Field(ge=2)] = Field(
+        default=_FOLDS, description="for cross-validation: number of parts"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -30,12 +30,14 @@ class LowRankScores(DataSet):
     name = "collaborative.low-rank"
     reference = "Dong et al., Sec. VI"
 
-    users: Annotated[int, Field(ge=2)] = Field(200, description="number of users; the paper has K of both")
-    items: Annotated[int, Field(ge=2)] = Field(200, description="number of items")
-    rank: PositiveInt = Field(10, description="rank of the scores, r")
-    density: PositiveFloat = Field(5.0, description="rescaled sample size, d; the paper's 1 to 15")
-    sigma: Scale = Field(0.18, description="scale of the model")
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    users: Annotated[int, Field(ge=2)] = Field(
+        default=200, description="number of users; the paper has K of both"
+    )
+    items: Annotated[int, Field(ge=2)] = Field(default=200, description="number of items")
+    rank: PositiveInt = Field(default=10, description="rank of the scores, r")
+    density: PositiveFloat = Field(default=5.0, description="rescaled sample size, d; the paper's 1 to 15")
+    sigma: Scale = Field(default=0.18, description="scale of the model")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

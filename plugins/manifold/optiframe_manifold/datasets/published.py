@@ -47,4 +47,4 @@ class WorldCollege(WorkersAsUsers, NamedComparisonSet):
         'github.com/yuany-pku/split-lbi, "examples/university/UniName.mat" (to be tidied by hand)'
     )
 
-    names: bool = Field(True, description="names of the universities as ids; false: numbers 1 to 261")
+    names: bool = Field(default=True, description="names of the universities as ids; false: numbers 1 to 261")

@@ -59,19 +59,19 @@ class PersonalRankings(Solver[CollaborativeRanking, Rankings, PersonalChoice]):
     residual_meaning = "share of the candidates still to come"
 
     ranks: Annotated[tuple[PositiveInt, ...], BeforeValidator(_as_tuple)] = Field(
-        (1, 2, 4), description="personal directions to try; 0, none, always is"
+        default=(1, 2, 4), description="personal directions to try; 0, none, always is"
     )
     ridges: Annotated[tuple[PositiveFloat, ...], BeforeValidator(_as_tuple), Field(min_length=1)] = Field(
-        (0.5, 1.5, 4.0, 10.0), description="precisions of the normal priors to try, in log-odds"
+        default=(0.5, 1.5, 4.0, 10.0), description="precisions of the normal priors to try, in log-odds"
     )
-    folds: Annotated[int, Field(ge=2)] = Field(5, description="parts to hold out in turn")
+    folds: Annotated[int, Field(ge=2)] = Field(default=5, description="parts to hold out in turn")
     rule: Rule = Field(
-        "best",
+        default="best",
         description=(
             "best: the least loss; one-standard-error: the simplest model within one standard error of it"
         ),
     )
-    crowd: bool = Field(True, description="whether ranking.crowd-bt competes, where it is installed")
+    crowd: bool = Field(default=True, description="whether ranking.crowd-bt competes, where it is installed")
 
     def iterates(self, problem: CollaborativeRanking, run: Run) -> Iterates:
         search = _Search(problem, self, run)

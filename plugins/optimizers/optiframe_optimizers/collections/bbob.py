@@ -35,9 +35,9 @@ class BbobObjective(Objective):
     reference = _SOURCE
     requires = (_LIBRARY,)
 
-    function: Number = Field(1, description="number of the function, 1 (sphere) to 24")
-    variables: Size = Field(2, description="number of variables: 2, 3, 5, 10, 20 or 40")
-    instance: Instance = Field(1, description="which shift and rotation")
+    function: Number = Field(default=1, description="number of the function, 1 (sphere) to 24")
+    variables: Size = Field(default=2, description="number of variables: 2, 3, 5, 10, 20 or 40")
+    instance: Instance = Field(default=1, description="which shift and rotation")
 
     @cached_property
     def _problem(self) -> tuple[Any, Any]:
@@ -67,9 +67,9 @@ class BbobProblem(DataSet):
     reference = _SOURCE
     requires = (_LIBRARY,)
 
-    function: Number = Field(1, description="number of the function, 1 (sphere) to 24")
-    variables: Size = Field(2, description="number of variables: 2, 3, 5, 10, 20 or 40")
-    instance: Instance = Field(1, description="which shift and rotation")
+    function: Number = Field(default=1, description="number of the function, 1 (sphere) to 24")
+    variables: Size = Field(default=2, description="number of variables: 2, 3, 5, 10, 20 or 40")
+    instance: Instance = Field(default=1, description="which shift and rotation")
 
     def inputs(self) -> dict[str, Any]:
         objective = BbobObjective(function=self.function, variables=self.variables, instance=self.instance)
@@ -93,11 +93,13 @@ class Bbob(Collection):
     requires = (_LIBRARY,)
 
     functions: Annotated[tuple[Number, ...], Several] = Field(
-        tuple(range(1, 25)), description="which functions, by their numbers 1 to 24; default: all"
+        default=tuple(range(1, 25)), description="which functions, by their numbers 1 to 24; default: all"
     )
-    variables: Annotated[tuple[Size, ...], Several] = Field((2, 5, 10), description="numbers of variables")
+    variables: Annotated[tuple[Size, ...], Several] = Field(
+        default=(2, 5, 10), description="numbers of variables"
+    )
     instances: Annotated[tuple[Instance, ...], Several] = Field(
-        (1,), description="which shifts and rotations"
+        default=(1,), description="which shifts and rotations"
     )
 
     def members(self) -> Mapping[str, Mapping[str, Any]]:

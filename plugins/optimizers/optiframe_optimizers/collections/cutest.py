@@ -193,13 +193,13 @@ class Cutest(Collection):
     reference = CutestObjective.reference
     requires = (s2mpj.LIBRARY,)
 
-    variables: Sizes = Field((1, 1000), description="least and greatest number of variables")
+    variables: Sizes = Field(default=(1, 1000), description="least and greatest number of variables")
     constraints: Annotated[tuple[Constraints, ...], Several] = Field(
-        ("none", "bounds", "linear", "nonlinear"), description="kinds of constraints: one or several"
+        default=("none", "bounds", "linear", "nonlinear"), description="kinds of constraints: one or several"
     )
-    count: PositiveInt | None = Field(None, description="how many at most; default: all")
+    count: PositiveInt | None = Field(default=None, description="how many at most; default: all")
     leave_out: Annotated[tuple[str, ...], Several] = Field(
-        (), description="names of problems that are not wanted"
+        default=(), description="names of problems that are not wanted"
     )
 
     @model_validator(mode="after")

@@ -44,16 +44,17 @@ class LibsvmProblem(DataSet):
     problem = "composite"
     reference = "Chang and Lin 2011, LIBSVM: a library for support vector machines"
 
-    file: str = Field("a9a", description="name of the file, with or without .gz or .bz2")
-    model: Model = Field("logistic", description="objective")
+    file: str = Field(default="a9a", description="name of the file, with or without .gz or .bz2")
+    model: Model = Field(default="logistic", description="objective")
     share: PositiveFloat = Field(
-        0.01,
+        default=0.01,
         description=(
             "weight of the regularizer, as a share of the smallest weight that makes the answer zero"
         ),
     )
     l2: PositiveFloat | None = Field(
-        None, description="weight of the L2 term of logistic and svm; none: one over the number of rows"
+        default=None,
+        description="weight of the L2 term of logistic and svm; none: one over the number of rows",
     )
 
     @field_validator("file")
@@ -103,10 +104,12 @@ class Libsvm(Collection):
     problem = "composite"
     reference = LibsvmProblem.reference
 
-    names: Annotated[tuple[str, ...], Several] = Field(("a9a", "w5a"), description="names of files")
-    models: Annotated[tuple[Model, ...], Several] = Field(MODELS, description="objectives; default: all")
+    names: Annotated[tuple[str, ...], Several] = Field(default=("a9a", "w5a"), description="names of files")
+    models: Annotated[tuple[Model, ...], Several] = Field(
+        default=MODELS, description="objectives; default: all"
+    )
     share: PositiveFloat = Field(
-        0.01,
+        default=0.01,
         description=(
             "weight of the regularizer, as a share of the smallest weight that makes the answer zero"
         ),

@@ -26,10 +26,10 @@ class LinearProgram(DataSet):
     problem = "minimize"
     reference = "complementary slackness: Dantzig 1963"
 
-    rows: PositiveInt = Field(100, description="rows of A; at least 2")
-    variables: PositiveInt = Field(200, description="entries of x")
-    density: float = Field(0.1, gt=0, le=1, description="share of entries of A that are not zero")
-    seed: NonNegativeInt = Field(0, description="seed of the random numbers")
+    rows: PositiveInt = Field(default=100, description="rows of A; at least 2")
+    variables: PositiveInt = Field(default=200, description="entries of x")
+    density: float = Field(default=0.1, gt=0, le=1, description="share of entries of A that are not zero")
+    seed: NonNegativeInt = Field(default=0, description="seed of the random numbers")
 
     def inputs(self) -> dict[str, Any]:
         rng = np.random.default_rng(self.seed)

@@ -16,9 +16,10 @@ from optiframe_peers.libraries import at_most, library
 class Em(CrowdKit):
     """What crowd-kit's two EM methods of Dawid and Skene share: when they end."""
 
-    rounds: PositiveInt = Field(100, description="EM iterations at most")
+    rounds: PositiveInt = Field(default=100, description="EM iterations at most")
     change: float = Field(
-        1e-5, description="stop when crowd-kit's bound rises by less than this a label; below 0: never"
+        default=1e-5,
+        description="stop when crowd-kit's bound rises by less than this a label; below 0: never",
     )
 
 

@@ -25,9 +25,9 @@ class Glad(CrowdKit):
     name = "crowdkit.glad"
     reference = "Whitehill, Wu, Bergsma, Movellan, Ruvolo 2009"
 
-    rounds: PositiveInt = Field(100, description="EM iterations at most")
+    rounds: PositiveInt = Field(default=100, description="EM iterations at most")
     change: NonNegativeFloat = Field(
-        1e-5, description="stop when the expected likelihood rises by less than this a label"
+        default=1e-5, description="stop when the expected likelihood rises by less than this a label"
     )
 
     def fit(self, kit: Any, problem: LabelAggregation, table: Any, run: Run) -> Fit:

@@ -26,7 +26,7 @@ class Kos(CrowdKit):
     name = "crowdkit.kos"
     reference = "Karger, Oh, Shah 2014"
 
-    rounds: PositiveInt = Field(100, description="rounds of messages")
+    rounds: PositiveInt = Field(default=100, description="rounds of messages")
 
     def unsuited(self, problem: LabelAggregation) -> str | None:
         if len(np.unique(problem.label_codes)) != 2:

@@ -49,11 +49,13 @@ class Mmsr(CrowdKit):
     reference = "Ma, Olshevsky 2020"
 
     vote: Literal["normalized", "signed"] = Field(
-        "normalized",
+        default="normalized",
         description="divide a task's scores by their sum, as crowd-kit does, or leave their signs",
     )
-    rounds: PositiveInt = Field(10_000, description="sweeps over the workers at most")
-    change: NonNegativeFloat = Field(1e-10, description="stop when the completed matrix changes by less")
+    rounds: PositiveInt = Field(default=10_000, description="sweeps over the workers at most")
+    change: NonNegativeFloat = Field(
+        default=1e-10, description="stop when the completed matrix changes by less"
+    )
 
     def unsuited(self, problem: LabelAggregation) -> str | None:
         if len(problem.labels.label_ids) < 2:

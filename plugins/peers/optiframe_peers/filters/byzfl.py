@@ -67,8 +67,10 @@ class ByzFl(Filter):
         "meamed",
         "caf",
         "smea",
-    ] = Field("trimmed-mean", description="which of ByzFL's aggregators")
-    neighbours: bool = Field(False, description="average each vector with its nearest ones first (NNM)")
+    ] = Field(default="trimmed-mean", description="which of ByzFL's aggregators")
+    neighbours: bool = Field(
+        default=False, description="average each vector with its nearest ones first (NNM)"
+    )
 
     def aggregate(self, vectors: Array, trim: int = 0) -> Array:
         rows = rows_of(vectors, trim)

@@ -25,7 +25,9 @@ class Aracne(InformationScores):
     name = "genes.aracne"
     reference = "Margolin et al. 2006, BMC Bioinformatics 7(S1), S7"
 
-    margin: NonNegativeFloat = Field(0.0, description="nats by which the weakest must lie below the others")
+    margin: NonNegativeFloat = Field(
+        default=0.0, description="nats by which the weakest must lie below the others"
+    )
 
     def scores(self, problem: NetworkIdentification, run: Run) -> Iterator[tuple[Array, bool]]:
         directed = information(self.correlation(problem)[0])

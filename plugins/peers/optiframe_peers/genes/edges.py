@@ -69,10 +69,11 @@ class InformationScores(EdgeScores):
     """
 
     times: Times = Field(
-        "lagged", description="lagged: a level with the other's next change; same: levels at one time"
+        default="lagged", description="lagged: a level with the other's next change; same: levels at one time"
     )
     estimator: Literal["pearson", "spearman"] = Field(
-        "spearman", description="correlation by value or by rank, which mutual information is taken from"
+        default="spearman",
+        description="correlation by value or by rank, which mutual information is taken from",
     )
 
     def correlation(self, problem: NetworkIdentification) -> tuple[Array, Array]:

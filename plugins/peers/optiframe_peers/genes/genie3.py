@@ -32,10 +32,12 @@ class Genie3(EdgeScores):
     reference = "Huynh-Thu, Irrthum, Wehenkel, Geurts 2010, PLoS ONE 5(9), e12776"
     requires = ("scikit-learn:sklearn.ensemble",)
 
-    trees: PositiveInt = Field(1000, description="trees for each gene")
-    method: Literal["random-forest", "extra-trees"] = Field("random-forest", description="the ensemble")
+    trees: PositiveInt = Field(default=1000, description="trees for each gene")
+    method: Literal["random-forest", "extra-trees"] = Field(
+        default="random-forest", description="the ensemble"
+    )
     candidates: Literal["sqrt", "all"] | Annotated[int, Field(ge=1)] = Field(
-        "sqrt", description="inputs tried at a split: the root of their number, all, or so many"
+        default="sqrt", description="inputs tried at a split: the root of their number, all, or so many"
     )
 
     def scores(self, problem: NetworkIdentification, run: Run) -> Iterator[tuple[Array, bool]]:

@@ -20,7 +20,9 @@ class Pearson(InformationScores):
     name = "genes.pearson"
     reference = "Yang et al., Sec. 5.3 (PCC)"
 
-    estimator: Literal["pearson", "spearman"] = Field("pearson", description="correlation by value or rank")
+    estimator: Literal["pearson", "spearman"] = Field(
+        default="pearson", description="correlation by value or rank"
+    )
 
     def scores(self, problem: NetworkIdentification, run: Run) -> Iterator[tuple[Array, bool]]:
         yield np.abs(self.correlation(problem)[0]), True

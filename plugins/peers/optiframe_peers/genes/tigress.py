@@ -31,10 +31,12 @@ class Tigress(EdgeScores):
     reference = "Haury, Mordelet, Vera-Licona, Vert 2012, BMC Systems Biology 6, 145 (area score)"
     requires = ("scikit-learn:sklearn.linear_model",)
 
-    splits: PositiveInt = Field(500, description="cuts into two halves: half the number of resamplings")
-    steps: PositiveInt = Field(5, description="L: steps of least angle regression")
+    splits: PositiveInt = Field(
+        default=500, description="cuts into two halves: half the number of resamplings"
+    )
+    steps: PositiveInt = Field(default=5, description="L: steps of least angle regression")
     smallest: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.2, description="alpha: factors are uniform from it to 1"
+        default=0.2, description="alpha: factors are uniform from it to 1"
     )
 
     def unsuited(self, problem: NetworkIdentification) -> str | None:

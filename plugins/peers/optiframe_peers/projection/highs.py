@@ -36,8 +36,10 @@ class HighsProjection(Solver[Projection, Array, Selection]):
     one_shot = True
     residual_meaning = "what the support loses, relative to its worth"
 
-    method: Literal["simplex", "ipm", "choose"] = Field("simplex", description="HiGHS's option `solver`")
-    presolve: bool = Field(True, description="whether HiGHS makes the program smaller first")
+    method: Literal["simplex", "ipm", "choose"] = Field(
+        default="simplex", description="HiGHS's option `solver`"
+    )
+    presolve: bool = Field(default=True, description="whether HiGHS makes the program smaller first")
 
     def unsuited(self, problem: Projection) -> str | None:
         if "ortools" in sys.modules and "highspy" not in sys.modules:

@@ -29,9 +29,13 @@ class Opt(Ranker):
     one_shot = True
     residual_meaning = "not computed; SciPy's own tolerance decides"
 
-    alpha: NonNegativeFloat = Field(1e-6, description="weight of the squared scores (the prior)")
-    method: Literal["Newton-CG", "BFGS"] = Field("Newton-CG", description="SciPy's name of the optimizer")
-    change: PositiveFloat = Field(1e-5, description="SciPy's tolerance; its meaning depends on the method")
+    alpha: NonNegativeFloat = Field(default=1e-6, description="weight of the squared scores (the prior)")
+    method: Literal["Newton-CG", "BFGS"] = Field(
+        default="Newton-CG", description="SciPy's name of the optimizer"
+    )
+    change: PositiveFloat = Field(
+        default=1e-5, description="SciPy's tolerance; its meaning depends on the method"
+    )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return (
@@ -67,7 +71,7 @@ class Mm(Ranker):
     requires = ("choix",)
     residual_meaning = "mean change of a score in the last two iterations"
 
-    alpha: NonNegativeFloat = Field(0.0, description="shape of the gamma prior, less 1")
+    alpha: NonNegativeFloat = Field(default=0.0, description="shape of the gamma prior, less 1")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return (

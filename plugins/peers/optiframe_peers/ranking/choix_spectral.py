@@ -27,7 +27,7 @@ class Ilsr(Ranker):
     requires = ("choix",)
     residual_meaning = "mean change of a score in the last step"
 
-    alpha: NonNegativeFloat = Field(0.0, description="added to the rate between any two items")
+    alpha: NonNegativeFloat = Field(default=0.0, description="added to the rate between any two items")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return super().unsuited(problem) or (None if self.alpha else _advice(separate(problem)))
@@ -58,7 +58,9 @@ class RankCentrality(Ranker):
     one_shot = True
     residual_meaning = "0: a linear system, solved"
 
-    alpha: NonNegativeFloat = Field(0.0, description="wins added to either side of every pair of items")
+    alpha: NonNegativeFloat = Field(
+        default=0.0, description="wins added to either side of every pair of items"
+    )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return (

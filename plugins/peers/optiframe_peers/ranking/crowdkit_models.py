@@ -34,8 +34,10 @@ class BradleyTerry(Ranker):
     one_shot = True
     residual_meaning = "not computed"
 
-    rounds: PositiveInt = Field(1000, description="iterations at most; with change = 0, always so many")
-    change: NonNegativeFloat = Field(0.0, description="crowd-kit's `tol`; above 0 it stops after two")
+    rounds: PositiveInt = Field(
+        default=1000, description="iterations at most; with change = 0, always so many"
+    )
+    change: NonNegativeFloat = Field(default=0.0, description="crowd-kit's `tol`; above 0 it stops after two")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return super().unsuited(problem) or not_countable(problem) or infinite(problem)
@@ -79,9 +81,13 @@ class NoisyBradleyTerry(Ranker):
     one_shot = True
     residual_meaning = "not computed; SciPy's own tolerance decides, on a wrong gradient"
 
-    rounds: PositiveInt = Field(100, description="L-BFGS-B iterations at most")
-    change: NonNegativeFloat = Field(1e-5, description="stop when the likelihood changes by less, relatively")
-    ridge: NonNegativeFloat = Field(1e-5, description="weight of the prior, crowd-kit's regularization_ratio")
+    rounds: PositiveInt = Field(default=100, description="L-BFGS-B iterations at most")
+    change: NonNegativeFloat = Field(
+        default=1e-5, description="stop when the likelihood changes by less, relatively"
+    )
+    ridge: NonNegativeFloat = Field(
+        default=1e-5, description="weight of the prior, crowd-kit's regularization_ratio"
+    )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         table = problem.comparisons

@@ -25,7 +25,7 @@ class Elo(Evalica):
     dense = False
     reference = "Elo 1978"
 
-    k: PositiveFloat = Field(4.0, description="points moved by a certain win against all odds")
+    k: PositiveFloat = Field(default=4.0, description="points moved by a certain win against all odds")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         weight = problem.comparisons.weight

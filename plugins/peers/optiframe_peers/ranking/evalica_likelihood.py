@@ -22,8 +22,10 @@ class BradleyTerry(Evalica):
     name = "evalica.bradley-terry"
     reference = "Bradley, Terry 1952; Newman 2023"
 
-    rounds: PositiveInt = Field(100, description="iterations at most")
-    change: PositiveFloat = Field(1e-6, description="stop when the strengths change by less (Euclidean norm)")
+    rounds: PositiveInt = Field(default=100, description="iterations at most")
+    change: PositiveFloat = Field(
+        default=1e-6, description="stop when the strengths change by less (Euclidean norm)"
+    )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return super().unsuited(problem) or infinite(problem)

@@ -57,8 +57,10 @@ class Eigen(_Ordering):
     reference = "Bonacich 1987"
     residual_meaning = "how far a product with the matrix turns the vector: the sine of the angle"
 
-    reverse: bool = Field(False, description="exchange winners and losers first, so that the best lead")
-    rounds: PositiveInt = Field(100, description="products with the matrix")
+    reverse: bool = Field(
+        default=False, description="exchange winners and losers first, so that the best lead"
+    )
+    rounds: PositiveInt = Field(default=100, description="products with the matrix")
 
     def compared(self, evalica: Any, problem: PairwiseRanking) -> Arguments:
         given = super().compared(evalica, problem)
@@ -88,9 +90,9 @@ class PageRank(_Ordering):
     reference = "Brin, Page 1998"
 
     damping: float = Field(
-        0.85, gt=0, lt=1, description="chance to follow an arrow instead of jumping to any item"
+        default=0.85, gt=0, lt=1, description="chance to follow an arrow instead of jumping to any item"
     )
-    rounds: PositiveInt = Field(100, description="products with the matrix")
+    rounds: PositiveInt = Field(default=100, description="products with the matrix")
 
     def rank(self, evalica: Any, compared: Arguments, run: Run) -> tuple[Any, int]:
         limit = at_most(self.rounds, run)

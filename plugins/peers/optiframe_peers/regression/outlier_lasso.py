@@ -44,14 +44,17 @@ class OutlierLasso(Solver[PairwiseRanking, Ranking, None]):
     residual_meaning = "largest entry of the gradient of Huber's loss, over lambda and the largest degree"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="at most this share of the comparisons are outliers; none: 0.05, or a lambda"
+        default=None,
+        description="at most this share of the comparisons are outliers; none: 0.05, or a lambda",
     )
-    lambda_: PositiveFloat | None = Field(None, description="take this lambda; none: the problem's price")
-    points: Annotated[int, Field(ge=1)] = Field(100, description="values of lambda, in equal ratios")
+    lambda_: PositiveFloat | None = Field(
+        default=None, description="take this lambda; none: the problem's price"
+    )
+    points: Annotated[int, Field(ge=1)] = Field(default=100, description="values of lambda, in equal ratios")
     shortest: Annotated[float, Field(gt=0, lt=1)] = Field(
-        1e-3, description="with a share: the last lambda over the one above which there is no outlier"
+        default=1e-3, description="with a share: the last lambda over the one above which there is no outlier"
     )
-    tolerance: PositiveFloat = Field(1e-10, description="the library's own tolerance")
+    tolerance: PositiveFloat = Field(default=1e-10, description="the library's own tolerance")
 
     @abstractmethod
     def gammas(self, graph: ComparisonGraph, levels: Array) -> Array:

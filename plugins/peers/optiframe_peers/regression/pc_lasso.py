@@ -39,10 +39,10 @@ class PcLasso(Solver[PairwiseRanking, Ranking, None]):
     )
 
     ratio: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.5, description="shrinkage of the second component next to the first; 1: the plain Lasso"
+        default=0.5, description="shrinkage of the second component next to the first; 1: the plain Lasso"
     )
     strength: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.01, description="lambda over the least one at which all scores are 0"
+        default=0.01, description="lambda over the least one at which all scores are 0"
     )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:

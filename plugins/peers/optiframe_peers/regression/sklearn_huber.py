@@ -36,8 +36,12 @@ class SklearnHuber(Solver[PairwiseRanking, Ranking, None]):
         "largest entry of the gradient of Huber's loss at epsilon sigma, over that and the largest degree"
     )
 
-    epsilon: Annotated[float, Field(ge=1)] = Field(1.35, description="misfit over sigma that is an outlier")
-    tolerance: PositiveFloat = Field(1e-9, description="of L-BFGS, on the largest entry of the gradient")
+    epsilon: Annotated[float, Field(ge=1)] = Field(
+        default=1.35, description="misfit over sigma that is an outlier"
+    )
+    tolerance: PositiveFloat = Field(
+        default=1e-9, description="of L-BFGS, on the largest entry of the gradient"
+    )
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         return absent(self)

@@ -36,9 +36,9 @@ class SklearnLogistic(Solver[Minimize, Array, None]):
     residual_meaning = "largest entry of the gradient"
 
     method: Literal["lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga"] = Field(
-        "lbfgs", description="scikit-learn's solver"
+        default="lbfgs", description="scikit-learn's solver"
     )
-    tolerance: PositiveFloat = Field(1e-9, description="scikit-learn's tol")
+    tolerance: PositiveFloat = Field(default=1e-9, description="scikit-learn's tol")
 
     def unsuited(self, problem: Minimize) -> str | None:
         function = problem.function

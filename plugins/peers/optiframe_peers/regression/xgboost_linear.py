@@ -38,9 +38,13 @@ class XgboostLinear(Solver[PairwiseRanking, Ranking, None]):
         "largest entry of the gradient of least squares, over the largest degree; nan with a penalty"
     )
 
-    l2: NonNegativeFloat = Field(0.0, description="XGBoost's lambda: L2 penalty for each unit of weight")
-    l1: NonNegativeFloat = Field(0.0, description="XGBoost's alpha: L1 penalty for each unit of weight")
-    rate: Annotated[float, Field(gt=0, le=1)] = Field(0.5, description="XGBoost's learning rate, eta")
+    l2: NonNegativeFloat = Field(
+        default=0.0, description="XGBoost's lambda: L2 penalty for each unit of weight"
+    )
+    l1: NonNegativeFloat = Field(
+        default=0.0, description="XGBoost's alpha: L1 penalty for each unit of weight"
+    )
+    rate: Annotated[float, Field(gt=0, le=1)] = Field(default=0.5, description="XGBoost's learning rate, eta")
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         largest = float(np.abs(problem.comparisons.margin).max(initial=0.0))

@@ -48,15 +48,15 @@ class DawidSkene(Solver[LabelAggregation, Aggregation, None]):
     reference = "Dawid and Skene 1979"
 
     prior: Literal["estimated", "equal"] = Field(
-        "estimated", description="chances of the classes: estimated with the rest, or all equal"
+        default="estimated", description="chances of the classes: estimated with the rest, or all equal"
     )
     floor: float = Field(
-        1e-6, gt=0, lt=0.5, description="least probability in a confusion matrix and in the prior"
+        default=1e-6, gt=0, lt=0.5, description="least probability in a confusion matrix and in the prior"
     )
 
     steps: confusion.Steps = confusion.STEPS
     gain: float = Field(
-        1e-6,
+        default=1e-6,
         ge=0,
         description="EM ends where a step raises the log-likelihood by less than so much (nats) a label; "
         "0: it goes on to the tolerance or the last of `steps`",

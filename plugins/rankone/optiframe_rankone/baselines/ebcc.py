@@ -57,11 +57,11 @@ class EnhancedBayes(Solver[LabelAggregation, Aggregation, None]):
     )
     reference = "Li, Rubinstein, Cohn 2019, Exploiting Worker Correlation for Label Aggregation"
 
-    subtypes: PositiveInt = Field(10, description="subtypes of each class")
+    subtypes: PositiveInt = Field(default=10, description="subtypes of each class")
     starts: PositiveInt = Field(
-        5, description="random starts, of which the one with the highest bound counts"
+        default=5, description="random starts, of which the one with the highest bound counts"
     )
-    steps: PositiveInt = Field(500, description="steps of a start at most")
+    steps: PositiveInt = Field(default=500, description="steps of a start at most")
 
     def unsuited(self, problem: LabelAggregation) -> str | None:
         return too_large_for_confusion(len(problem.labels.worker_ids) * self.subtypes, len(problem.classes))

@@ -67,10 +67,10 @@ class EigenvectorRatio(Solver[LabelAggregation, Aggregation, None]):
     reference = "Dalvi, Dasgupta, Kumar, Rastogi 2013; Ma et al., Sec. 6"
 
     form: Literal["eigenvectors-of-ratio", "ratio-of-eigenvectors"] = Field(
-        "eigenvectors-of-ratio", description="which of the two methods of that paper"
+        default="eigenvectors-of-ratio", description="which of the two methods of that paper"
     )
     multiclass: Literal["thresholds", "one-vs-rest", "correlations"] = Field(
-        "thresholds", description="how a method for two classes takes more"
+        default="thresholds", description="how a method for two classes takes more"
     )
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:

@@ -80,7 +80,7 @@ class Glad(Solver[LabelAggregation, Aggregation, Difficulty]):
     residual_meaning = "largest change of a task's posterior probability in the last iteration"
     reference = "Whitehill, Ruvolo, Wu, Bergsma, Movellan 2009"
 
-    steps: confusion.Steps = Field(30, ge=1, description="EM steps; after these the run is finished")
+    steps: confusion.Steps = Field(default=30, ge=1, description="EM steps; after these the run is finished")
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         labels, classes = problem.labels, len(problem.classes)

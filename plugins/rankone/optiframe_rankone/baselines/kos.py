@@ -76,10 +76,12 @@ class KargerOhShah(Solver[LabelAggregation, Aggregation, None]):
     )
 
     form: Literal["message-passing", "singular-vector"] = Field(
-        "message-passing", description="rounds of messages, or the leading singular vector of centred labels"
+        default="message-passing",
+        description="rounds of messages, or the leading singular vector of centred labels",
     )
     multiclass: binary_tasks.Multiclass = Field(
-        "thresholds", description="how many classes become binary problems: by their order, or each by itself"
+        default="thresholds",
+        description="how many classes become binary problems: by their order, or each by itself",
     )
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:

@@ -56,7 +56,7 @@ class MaxMarginMajority(Solver[LabelAggregation, Aggregation, None]):
     reference = "Tian and Zhu 2015, Max-margin majority voting"
 
     c: PositiveFloat | None = Field(
-        None, description="price of a violated margin; none: chosen by the likelihood of the labels"
+        default=None, description="price of a violated margin; none: chosen by the likelihood of the labels"
     )
 
     def unsuited(self, problem: LabelAggregation) -> str | None:

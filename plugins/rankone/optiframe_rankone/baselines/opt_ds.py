@@ -58,7 +58,7 @@ class OptDawidSkene(Solver[LabelAggregation, Aggregation, None]):
     reference = "Zhang, Chen, Zhou, Jordan 2014 (JMLR 2016), Spectral methods meet EM"
 
     floor: float = Field(
-        1e-6, gt=0, lt=0.5, description="least entry of a confusion matrix; that paper's Delta"
+        default=1e-6, gt=0, lt=0.5, description="least entry of a confusion matrix; that paper's Delta"
     )
 
     steps: confusion.Steps = confusion.STEPS

@@ -37,11 +37,13 @@ class RankOneFit(Problem[Array]):
 
     name = "rank-one-completion"
 
-    lower: Bound = Field(_NO_LIMIT[0], description="least x_i: a number, or one for each i")
-    upper: Bound = Field(_NO_LIMIT[1], description="largest x_i: a number, or one for each i")
-    start: Vector | None = Field(None, description="where solvers begin; default: 0.5, within the bounds")
+    lower: Bound = Field(default=_NO_LIMIT[0], description="least x_i: a number, or one for each i")
+    upper: Bound = Field(default=_NO_LIMIT[1], description="largest x_i: a number, or one for each i")
+    start: Vector | None = Field(
+        default=None, description="where solvers begin; default: 0.5, within the bounds"
+    )
     sign_weights: orientation.SignWeights | None = Field(
-        None,
+        default=None,
         description="where a solver settles signs, the sum of these times x is positive in each connected "
         "component; 1: the plain sum, as in the paper; none: each row's sum of weights",
     )

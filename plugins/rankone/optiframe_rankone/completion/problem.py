@@ -35,7 +35,7 @@ class RankOneCompletion(RankOneFit):
 
     weights: Matrix = Field(description="N: symmetric, at least 0, zero for unknown; the diagonal is ignored")
     values: Matrix = Field(description="C: symmetric; only looked at where the weight is not zero")
-    truth: Vector | None = Field(None, description="the true x, for the metrics only")
+    truth: Vector | None = Field(default=None, description="the true x, for the metrics only")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -31,13 +31,13 @@ class ProductsOnAGraph(DataSet):
     reference = "Ma et al., Sec. 6, Figures 4 and 5"
     problem = "rank-one-completion"
 
-    workers: Annotated[int, Field(ge=3)] = Field(25, description="number of workers")
-    skill_low: float = Field(0.4, description="lower bound of the skills")
-    skill_high: float = Field(0.6, description="upper bound of the skills")
+    workers: Annotated[int, Field(ge=3)] = Field(default=25, description="number of workers")
+    skill_low: float = Field(default=0.4, description="lower bound of the skills")
+    skill_high: float = Field(default=0.6, description="upper bound of the skills")
     noise: NonNegativeFloat = Field(
-        0.0, description="width of the noise on each product; 0.01 in Figure 5, none in Figure 4"
+        default=0.0, description="width of the noise on each product; 0.01 in Figure 5, none in Figure 4"
     )
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -113,7 +113,7 @@ class ErdosRenyi(ProductsOnAGraph):
     name = "rank-one.erdos-renyi"
 
     chance: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="chance of each edge; none: 2 log(workers)/workers, at most 1"
+        default=None, description="chance of each edge; none: 2 log(workers)/workers, at most 1"
     )
 
     def edges(self, rng: np.random.Generator) -> NDArray[np.bool_]:

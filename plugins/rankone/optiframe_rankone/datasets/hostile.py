@@ -52,10 +52,10 @@ class HostileCrowd(DataSet):
     reference = "structures that open crowds produce; accuracies as in docs/methods/rankone.md"
     problem = "label-aggregation"
 
-    structure: Structure = Field("drive-by", description="how the crowd is hostile")
-    classes: Annotated[int, Field(ge=2)] = Field(2, description="number of classes, M")
-    tasks: Annotated[int, Field(ge=50)] = Field(300, description="number of tasks")
-    seed: NonNegativeInt = Field(0, description="of all that is drawn")
+    structure: Structure = Field(default="drive-by", description="how the crowd is hostile")
+    classes: Annotated[int, Field(ge=2)] = Field(default=2, description="number of classes, M")
+    tasks: Annotated[int, Field(ge=50)] = Field(default=300, description="number of tasks")
+    seed: NonNegativeInt = Field(default=0, description="of all that is drawn")
 
     def inputs(self) -> dict[str, Any]:
         crowd = _Crowd(np.random.default_rng(self.seed), self.tasks, self.classes)

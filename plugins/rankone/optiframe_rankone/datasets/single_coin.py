@@ -68,41 +68,44 @@ class SingleCoin(DataSet):
     reference = "Ma, Olshevsky, Saligrama, Szepesvari, Sec. 6, Table 1 and Lemma 7"
     problem = "label-aggregation"
 
-    workers: PositiveInt = Field(11, description="number of workers; the paper's graphs have 11")
-    tasks: PositiveInt = Field(300, description="number of tasks")
-    classes: Annotated[int, Field(ge=2)] = Field(2, description="number of classes, M")
+    workers: PositiveInt = Field(default=11, description="number of workers; the paper's graphs have 11")
+    tasks: PositiveInt = Field(default=300, description="number of tasks")
+    classes: Annotated[int, Field(ge=2)] = Field(default=2, description="number of classes, M")
     skills: Annotated[
         str | list[float],
         PlainValidator(_skills),
         Accepts('"grid", "uniform", "beta", or a list with the skill of each worker'),
     ] = Field(
-        "grid",
+        default="grid",
         description="grid: equally spaced between the bounds, in random order; uniform: drawn between the "
         "bounds; beta: the probability of being right is Beta(alpha, beta)",
     )
     skill_low: float | None = Field(
-        None, description="lower bound of grid and uniform; none: -0.3, or -1/(M-1) where that is higher"
+        default=None,
+        description="lower bound of grid and uniform; none: -0.3, or -1/(M-1) where that is higher",
     )
-    skill_high: float | None = Field(None, description="upper bound of grid and uniform; none: 0.8")
-    alpha: PositiveFloat | None = Field(None, description="first parameter of beta; none: 5")
-    beta: PositiveFloat | None = Field(None, description="second parameter of beta; none: 1")
-    graph: Literal["random", "clique", "star", "ring"] = Field("random", description="who labels what")
+    skill_high: float | None = Field(default=None, description="upper bound of grid and uniform; none: 0.8")
+    alpha: PositiveFloat | None = Field(default=None, description="first parameter of beta; none: 5")
+    beta: PositiveFloat | None = Field(default=None, description="second parameter of beta; none: 1")
+    graph: Literal["random", "clique", "star", "ring"] = Field(
+        default="random", description="who labels what"
+    )
     labels_per_task: PositiveInt | None = Field(
-        None, description="labels of each task; none: as many as the graph allows"
+        default=None, description="labels of each task; none: as many as the graph allows"
     )
     # Above 10 only the first few workers would ever be drawn, and activities underflow.
     activity_skew: float = Field(
-        0.0,
+        default=0.0,
         ge=0,
         le=10,
         description="exponent a: the i-th busiest worker, from 0, is drawn for a task in proportion to "
         "(i + 1)^-a; 0: all alike",
     )
     busiest: Literal["any", "skilled", "spammers", "adversaries"] = Field(
-        "any",
+        default="any",
         description="in what order workers are busy: by id; highest, nearest to 0 or lowest skill first",
     )
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:

@@ -80,10 +80,10 @@ class Sparsified(DataSet):
     ] = Field(description="the labels to thin")
     max_degree: PositiveInt = Field(description="most other workers that any worker may share tasks with")
     removes: Literal["both", "one"] = Field(
-        "both",
+        default="both",
         description="whose labels go from the tasks of a deleted edge: both workers' or the busier one's",
     )
-    seed: NonNegativeInt = Field(0, description="fixes which edges go")
+    seed: NonNegativeInt = Field(default=0, description="fixes which edges go")
 
     def inputs(self) -> dict[str, Any]:
         given = self.of.inputs()

@@ -71,14 +71,15 @@ class ExponentiatedGradient(Solver[RankOneFit, Array, None]):
     reference = "Ma et al., Eq. 4, Theorem 12 and the sign recovery of Sec. 5.2"
 
     kappa: PositiveFloat = Field(
-        0.01, description="least size of a skill; the default is a vote of weight .02, next to none"
+        default=0.01, description="least size of a skill; the default is a vote of weight .02, next to none"
     )
-    K: PositiveFloat = Field(1.0, description="largest size of a skill")
+    K: PositiveFloat = Field(default=1.0, description="largest size of a skill")
     route: Literal["gradient", "sinkhorn"] = Field(
-        "gradient", description="gradient: Eq. 4; sinkhorn: symmetric scaling, to the same point"
+        default="gradient", description="gradient: Eq. 4; sinkhorn: symmetric scaling, to the same point"
     )
     step: Literal["scaled", "theorem"] | Annotated[float, Field(gt=0)] = Field(
-        "scaled", description="scaled: each row by its own curvature; theorem: of Theorem 12; or a number"
+        default="scaled",
+        description="scaled: each row by its own curvature; theorem: of Theorem 12; or a number",
     )
 
     @model_validator(mode="after")

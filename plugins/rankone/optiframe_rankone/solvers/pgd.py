@@ -86,10 +86,12 @@ class ProjectedGradient(Solver[RankOneFit, Array, None]):
     reference = "Ma et al., Sec. 4.1, with the projection of Sec. 6"
 
     step: Literal["scaled", "lipschitz"] | Annotated[float, Field(gt=0)] = Field(
-        "scaled", description="scaled: each entry by its own curvature; lipschitz: 1/L; or a fixed step"
+        default="scaled",
+        description="scaled: each entry by its own curvature; lipschitz: 1/L; or a fixed step",
     )
     signs: Literal["free", "recovered"] = Field(
-        "free", description="free: signs are fitted; recovered: fit |C|, then read signs breadth-first"
+        default="free",
+        description="free: signs are fitted; recovered: fit |C|, then read signs breadth-first",
     )
 
     def unsuited(self, problem: RankOneFit) -> str | None:

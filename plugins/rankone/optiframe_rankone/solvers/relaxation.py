@@ -105,7 +105,7 @@ class TraceRelaxation(Solver[RankOneFit, Array, Relaxed]):
     reference = "Fazel, Hindi, Boyd 2001 (trace heuristic); Saunderson et al. 2012 (when it is exact)"
 
     share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        1e-3, description="price of the trace, as a share of the price at which zero is best"
+        default=1e-3, description="price of the trace, as a share of the price at which zero is best"
     )
 
     def unsuited(self, problem: RankOneFit) -> str | None:

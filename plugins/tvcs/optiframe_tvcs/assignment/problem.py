@@ -74,19 +74,20 @@ class TaskAssignment(Problem[Assignment]):
         Accepts("data frame, mapping, CSV or Parquet file with worker, task, quality; or a matrix"),
     ] = Field(description="chance that a worker answers a task rightly; pairs left out are not assigned")
     per_worker: Cap = Field(
-        None, description="tasks a worker may have; a ratio is of the tasks; none: no cap"
+        default=None, description="tasks a worker may have; a ratio is of the tasks; none: no cap"
     )
     per_task: Cap = Field(
-        None, description="workers a task may have; a ratio is of the workers; none: no cap"
+        default=None, description="workers a task may have; a ratio is of the workers; none: no cap"
     )
     total: Total = Field(
-        None, description="pairs in all; a ratio is of the smaller sum of the other caps; none: no cap"
+        default=None,
+        description="pairs in all; a ratio is of the smaller sum of the other caps; none: no cap",
     )
     prior: Annotated[Any, PlainValidator(as_prior), Accepts("number, list, or table by task id")] = Field(
-        0.5, description="chance that a task's label is 1"
+        default=0.5, description="chance that a task's label is 1"
     )
-    samples: PositiveInt = Field(10_000, description="draws of answers that judge an assignment")
-    seed: NonNegativeInt = Field(0, description="seed of these draws")
+    samples: PositiveInt = Field(default=10_000, description="draws of answers that judge an assignment")
+    seed: NonNegativeInt = Field(default=0, description="seed of these draws")
 
     @model_validator(mode="after")
     def _caps_fit(self) -> Self:

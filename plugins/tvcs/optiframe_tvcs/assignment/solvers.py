@@ -42,12 +42,13 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     former_names = (("begin", "init"),)
 
     init: Literal["by-quality", "empty"] = Field(
-        "by-quality", description="by-quality: from that solver's assignment; empty: from none"
+        default="by-quality", description="by-quality: from that solver's assignment; empty: from none"
     )
-    steps: PositiveInt = Field(120, description="gradient steps")
-    draws: PositiveInt = Field(32, description="draws of answers an iteration")
+    steps: PositiveInt = Field(default=120, description="gradient steps")
+    draws: PositiveInt = Field(default=32, description="draws of answers an iteration")
     step: PositiveFloat = Field(
-        3.5, description="how far the first step moves the most promising pair; at 1 it is fully assigned"
+        default=3.5,
+        description="how far the first step moves the most promising pair; at 1 it is fully assigned",
     )
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
@@ -107,7 +108,7 @@ class AssignmentByQuality(_ByWorth):
     reference = "Yang et al., Sec. 5.2 (Q-based linear programming, after Ho et al. 2013)"
 
     worth: Literal["quality", "excess", "log-odds", "information"] = Field(
-        "quality", description="what is added up: quality, excess, log-odds or information"
+        default="quality", description="what is added up: quality, excess, log-odds or information"
     )
 
     def worths(self, problem: TaskAssignment, run: Run) -> Array:

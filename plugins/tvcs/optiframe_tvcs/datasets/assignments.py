@@ -26,16 +26,16 @@ class UniformQualities(DataSet):
     reference = "Yang et al., Sec. 5.2, Figure 4"
     problem = "task-assignment"
 
-    workers: PositiveInt = Field(20, description="number of workers n")
-    tasks: PositiveInt = Field(40, description="number of tasks m")
-    low: Chance = Field(0.5, description="lowest quality of a worker for a task")
-    high: Chance = Field(0.9, description="highest quality of a worker for a task")
-    per_worker: Ratio = Field(0.1, description="most tasks of a worker, as a share of all tasks")
-    per_task: Ratio = Field(0.1, description="most workers of a task, as a share of all workers")
+    workers: PositiveInt = Field(default=20, description="number of workers n")
+    tasks: PositiveInt = Field(default=40, description="number of tasks m")
+    low: Chance = Field(default=0.5, description="lowest quality of a worker for a task")
+    high: Chance = Field(default=0.9, description="highest quality of a worker for a task")
+    per_worker: Ratio = Field(default=0.1, description="most tasks of a worker, as a share of all tasks")
+    per_task: Ratio = Field(default=0.1, description="most workers of a task, as a share of all workers")
     total: Ratio = Field(
-        0.8, description="cap on all assignments, as a share of the smaller of the two sums of caps"
+        default=0.8, description="cap on all assignments, as a share of the smaller of the two sums of caps"
     )
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -33,9 +33,9 @@ class Dream4(DataSet):
     size: ClassVar[int]
     number: ClassVar[int]
 
-    total: PositiveInt | None = Field(None, description="edges in all; none: two for each gene")
-    in_degree: PositiveInt | None = Field(3, description="edges into a gene; none: no bound")
-    out_degree: PositiveInt | None = Field(None, description="edges out of a gene; none: no bound")
+    total: PositiveInt | None = Field(default=None, description="edges in all; none: two for each gene")
+    in_degree: PositiveInt | None = Field(default=3, description="edges into a gene; none: no bound")
+    out_degree: PositiveInt | None = Field(default=None, description="edges out of a gene; none: no bound")
 
     @classmethod
     def alternatives(cls) -> tuple[tuple[DataFile, ...], ...]:
@@ -57,14 +57,14 @@ class Dream4Of10(Dream4):
     """Ten genes, five series of 21 points."""
 
     size = 10
-    out_degree: PositiveInt | None = Field(5, description="edges out of a gene; none: no bound")
+    out_degree: PositiveInt | None = Field(default=5, description="edges out of a gene; none: no bound")
 
 
 class Dream4Of100(Dream4):
     """A hundred genes, ten series of 21 points."""
 
     size = 100
-    out_degree: PositiveInt | None = Field(10, description="edges out of a gene; none: no bound")
+    out_degree: PositiveInt | None = Field(default=10, description="edges out of a gene; none: no bound")
 
 
 class Dream4Of10Number1(Dream4Of10):
@@ -181,17 +181,27 @@ class RandomNetwork(DataSet):
     reference = "Yang et al., Sec. 5.3 (N = 30, 10% noise)"
     problem = "network-identification"
 
-    genes: Annotated[int, Field(ge=2)] = Field(30, description="number of genes N")
-    edges: PositiveInt = Field(45, description="edges of the true network at most, and bound on the total")
-    in_degree: PositiveInt = Field(3, description="edges into a gene at most, and the bound")
-    out_degree: PositiveInt = Field(5, description="edges out of a gene at most, and the bound")
-    series: PositiveInt = Field(10, description="number of series")
-    points: Annotated[int, Field(ge=2)] = Field(21, description="points of a series")
-    decay: Annotated[float, Field(ge=0, le=1)] = Field(0.3, description="share of a level lost in a step")
-    radius: Annotated[float, Field(gt=0, le=1)] = Field(0.9, description="spectral radius of P at most")
-    drive: NonNegativeFloat = Field(0.1, description="standard deviation of the noise in the dynamics")
-    noise: NonNegativeFloat = Field(0.1, description="measurement error over a gene's standard deviation")
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    genes: Annotated[int, Field(ge=2)] = Field(default=30, description="number of genes N")
+    edges: PositiveInt = Field(
+        default=45, description="edges of the true network at most, and bound on the total"
+    )
+    in_degree: PositiveInt = Field(default=3, description="edges into a gene at most, and the bound")
+    out_degree: PositiveInt = Field(default=5, description="edges out of a gene at most, and the bound")
+    series: PositiveInt = Field(default=10, description="number of series")
+    points: Annotated[int, Field(ge=2)] = Field(default=21, description="points of a series")
+    decay: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=0.3, description="share of a level lost in a step"
+    )
+    radius: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=0.9, description="spectral radius of P at most"
+    )
+    drive: NonNegativeFloat = Field(
+        default=0.1, description="standard deviation of the noise in the dynamics"
+    )
+    noise: NonNegativeFloat = Field(
+        default=0.1, description="measurement error over a gene's standard deviation"
+    )
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @model_validator(mode="after")
     def _stable(self) -> Self:

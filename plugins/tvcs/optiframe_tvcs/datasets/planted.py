@@ -27,12 +27,12 @@ class Planted(DataSet):
     reference = "Yang et al., Sec. 5.1"
     problem = "sparse-recovery"
 
-    side: PositiveInt = Field(20, description="rows and columns of the true matrix; p = side^2")
-    samples: PositiveInt = Field(300, description="number of samples n")
+    side: PositiveInt = Field(default=20, description="rows and columns of the true matrix; p = side^2")
+    samples: PositiveInt = Field(default=300, description="number of samples n")
     share: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.8, description="bound on the total over the smaller sum of the row and the column bounds"
+        default=0.8, description="bound on the total over the smaller sum of the row and the column bounds"
     )
-    seed: NonNegativeInt = Field(0, description="fixes every draw")
+    seed: NonNegativeInt = Field(default=0, description="fixes every draw")
 
     @abstractmethod
     def objective(self, matrix: Array, signal: Array, rng: np.random.Generator) -> LinearModel:
@@ -64,7 +64,9 @@ class PlantedRegression(Planted):
 
     name = "sparse.planted-regression"
 
-    noise: NonNegativeFloat = Field(0.01, description="standard deviation of the noise on the targets")
+    noise: NonNegativeFloat = Field(
+        default=0.01, description="standard deviation of the noise on the targets"
+    )
 
     def objective(self, matrix: Array, signal: Array, rng: np.random.Generator) -> LinearModel:
         return LeastSquares(matrix=matrix, target=signal + self.noise * rng.standard_normal(self.samples))
@@ -80,9 +82,9 @@ class PlantedClassification(Planted):
     name = "sparse.planted-classification"
 
     loss: Literal["squared-hinge", "logistic"] = Field(
-        "squared-hinge", description="squared-hinge or logistic"
+        default="squared-hinge", description="squared-hinge or logistic"
     )
-    l2: NonNegativeFloat = Field(0.0, description="weight of half the squared norm in the loss")
+    l2: NonNegativeFloat = Field(default=0.0, description="weight of half the squared norm in the loss")
 
     def objective(self, matrix: Array, signal: Array, rng: np.random.Generator) -> LinearModel:
         model = SquaredHinge if self.loss == "squared-hinge" else Logistic

@@ -58,13 +58,15 @@ class FewerViews(Solver[Minimize, Array, None]):
     reference = "Yang et al., Sec. 5.1 (bilevel exclusive sparsity; overall sparsity)"
 
     views: Literal["total", "rows", "columns"] = Field(
-        "total",
+        default="total",
         description=(
             "which bounds it keeps while it searches: the total only, or also those of the rows or the "
             "columns"
         ),
     )
-    method: Literal["iht", "gradmp", "htp"] = Field("iht", description="the method inside, tvcs.<method>")
+    method: Literal["iht", "gradmp", "htp"] = Field(
+        default="iht", description="the method inside, tvcs.<method>"
+    )
 
     def unsuited(self, problem: Minimize) -> str | None:
         over = problem.over
@@ -127,9 +129,9 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
     reference = "Kong et al. 2014 (Yang et al., Sec. 5.1); splitting of Davis, Yin 2017"
 
     penalty: NonNegativeFloat | Literal["held-out"] = Field(
-        1e-3, description="weight of the squared group norms; held-out: chosen by samples held out"
+        default=1e-3, description="weight of the squared group norms; held-out: chosen by samples held out"
     )
-    step: PositiveFloat | None = Field(None, description="none: 1 / curvature bound of the objective")
+    step: PositiveFloat | None = Field(default=None, description="none: 1 / curvature bound of the objective")
 
     def unsuited(self, problem: Minimize) -> str | None:
         over = problem.over

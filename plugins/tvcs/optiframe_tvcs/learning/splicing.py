@@ -65,9 +65,11 @@ class Splicing(Solver[Minimize, Array, None]):
     reference = "Zhu, Wen, Zhu, Zhang, Wang 2020, PNAS (abess), Algorithm 1"
 
     width: PositiveInt = Field(
-        10, description="number of entries outside the support that are tried one by one at the end"
+        default=10, description="number of entries outside the support that are tried one by one at the end"
     )
-    pursuit: NonNegativeInt = Field(20, description="steps of a gradient matching pursuit at most; 0: none")
+    pursuit: NonNegativeInt = Field(
+        default=20, description="steps of a gradient matching pursuit at most; 0: none"
+    )
     inner: Inner = "auto"
 
     def unsuited(self, problem: Minimize) -> str | None:

@@ -109,10 +109,11 @@ class StochasticIHT(_Stochastic):
     reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3); Zhou, Yuan, Feng 2018 (growing blocks)"
 
     growth: Annotated[float, Field(ge=1)] = Field(
-        2.0, description="factor by which blocks grow after a pass over the terms; 1: they keep their size"
+        default=2.0,
+        description="factor by which blocks grow after a pass over the terms; 1: they keep their size",
     )
     step: Literal["backtracking"] | Annotated[float, Field(gt=0)] = Field(
-        "backtracking", description="backtracking on the block; or a fixed step"
+        default="backtracking", description="backtracking on the block; or a fixed step"
     )
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:

@@ -31,7 +31,7 @@ class NetworkLeastSquares(Objective):
 
     states: AnyArray = Field(description="x_t, genes x transitions")
     changes: AnyArray = Field(description="y_t = x_{t+1} - x_t, genes x transitions")
-    own_effects: bool = Field(False, description="fit an effect of each gene on itself besides")
+    own_effects: bool = Field(default=False, description="fit an effect of each gene on itself besides")
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> Self:

@@ -61,19 +61,22 @@ class NetworkIdentification(Problem[Network]):
         PlainValidator(read_expression),
         Accepts("data frame, mapping, CSV or Parquet file: series, time, a column a gene; or gene, value"),
     ] = Field(description="levels of the genes over time, in one or several series")
-    in_degree: Cap = Field(None, description="edges into a gene at most; none: no cap")
-    out_degree: Cap = Field(None, description="edges out of a gene at most; none: no cap")
+    in_degree: Cap = Field(default=None, description="edges into a gene at most; none: no cap")
+    out_degree: Cap = Field(default=None, description="edges out of a gene at most; none: no cap")
     total: Total = Field(
-        None, description="edges in all; a ratio is of the smaller sum of the other caps; none: no cap"
+        default=None,
+        description="edges in all; a ratio is of the smaller sum of the other caps; none: no cap",
     )
-    own_effects: bool = Field(False, description="fit an effect of each gene on itself, which is no edge")
-    intercept: bool = Field(False, description="fit a constant change of each gene")
-    scale: bool = Field(False, description="divide each gene by its standard deviation")
+    own_effects: bool = Field(
+        default=False, description="fit an effect of each gene on itself, which is no edge"
+    )
+    intercept: bool = Field(default=False, description="fit a constant change of each gene")
+    scale: bool = Field(default=False, description="divide each gene by its standard deviation")
     truth: Annotated[
         NDArray[np.bool_] | None,
         PlainValidator(read_truth),
         Accepts("data frame, mapping, CSV or Parquet file with source, target and optionally edge (0 or 1)"),
-    ] = Field(None, description="the known network, for the metrics only")
+    ] = Field(default=None, description="the known network, for the metrics only")
 
     @model_validator(mode="after")
     def _caps_fit(self) -> Self:

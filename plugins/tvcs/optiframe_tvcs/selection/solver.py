@@ -44,13 +44,15 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
     residual_meaning = "how much more another choice may be worth, relative to this one's value"
 
     method: Literal["auto", "integer-program"] = Field(
-        "auto", description="auto: the exact way where there is one; integer-program: HiGHS in any case"
+        default="auto",
+        description="auto: the exact way where there is one; integer-program: HiGHS in any case",
     )
     program_time: PositiveFloat = Field(
-        60.0, description="seconds after which HiGHS gives what it has; a shorter time budget goes before it"
+        default=60.0,
+        description="seconds after which HiGHS gives what it has; a shorter time budget goes before it",
     )
     prices_time: NonNegativeFloat = Field(
-        10.0, description="seconds for what bounds and items are worth, with more than two views"
+        default=10.0, description="seconds for what bounds and items are worth, with more than two views"
     )
 
     def iterates(self, problem: ItemSelection, run: Run) -> Iterates:
