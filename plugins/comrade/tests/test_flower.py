@@ -175,6 +175,17 @@ def test_what_malicious_nodes_send_does_nothing_in_the_coordinator(stage: Stage)
         assert process.memory_info().rss - held < 1 << 25  # half of what the last one sent
 
 
+def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
+    stage.behave(node0="nan", node1="parts", node3="pickle")
+    given = {"workers": NODES, "trim": 0.49, "deadline": 60.0, "budget": Budget(iterations=1)}
+    with pytest.raises(
+        TooManyFaults,
+        match=r"3 of 4 workers failed.*node 0: entry 0 is nan.*node 1: sent a message of more parts.*node 3",
+    ):
+        optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {}), **given)
+    stage.behave()
+
+
 def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> None:
     def kill() -> None:
         os.kill(stage.processes.pids["node 3"], signal.SIGKILL)
@@ -201,16 +212,13 @@ def test_a_run_gets_through_an_attack_nan_and_a_killed_node(stage: Stage) -> Non
     assert hurt.objective - least < 1e-3  # of half the nodes' rows each step; the start's gap is 0.3
 
 
-def test_too_many_faults_name_the_nodes(stage: Stage) -> None:
-    # Node 3 has been killed before.
-    stage.behave(node0="nan", node1="parts")
-    given = {"workers": NODES, "trim": 0.49, "deadline": 20.0, "budget": Budget(iterations=1)}
-    with pytest.raises(
-        TooManyFaults,
-        match=r"3 of 4 workers failed.*node 0: entry 0 is nan.*node 1: sent a message of more parts.*node 3",
-    ):
-        optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {}), **given)
-    stage.behave()
+def test_a_superlink_killed_in_a_run_is_an_error(stage: Stage) -> None:
+    def kill() -> None:
+        os.kill(stage.processes.pids["superlink"], signal.SIGKILL)
+
+    given = {"workers": NODES, "trim": 0.49, "deadline": 60.0, "budget": Budget(iterations=1)}
+    with pytest.raises(FederationFailed, match="round 1: Flower's SuperLink is out of reach .*refused"):
+        optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {1: kill}), **given)
 
 
 def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
@@ -221,20 +229,13 @@ def test_closing_ends_every_process_and_removes_the_files(stage: Stage) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.thorough  # a federation of its own for each, and seconds of waiting
 @pytest.mark.parametrize(
     ("loss", "words"),
     [
         ("killed", "round 2: Flower's SuperLink is out of reach .*refused"),
-        pytest.param(  # a federation of its own, and seconds of waiting
-            "stopped",
-            "round 2: Flower's SuperLink is out of reach .*timed out",
-            marks=pytest.mark.thorough,
-        ),
-        pytest.param(
-            "started anew",
-            "round 2: Flower's SuperLink does not know this run any more",
-            marks=pytest.mark.thorough,
-        ),
+        ("stopped", "round 2: Flower's SuperLink is out of reach .*timed out"),
+        ("started anew", "round 2: Flower's SuperLink does not know this run any more"),
     ],
 )
 def test_a_superlink_lost_in_a_run_is_an_error_and_nothing_is_left(

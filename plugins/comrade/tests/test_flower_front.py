@@ -138,6 +138,7 @@ def test_nodes_with_registered_keys_run_the_app_through_the_front(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough  # half a minute of a processor for one more run
 def test_a_run_with_too_few_nodes_fails(fronted: Deployment, capfd: pytest.CaptureFixture[str]) -> None:
     few = f"nodes={NODES + 1} wait=0.1 columns={COLUMNS}"
     assert federation.main(["run", str(fronted.folder), few]) == 1

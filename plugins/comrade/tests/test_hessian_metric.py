@@ -342,7 +342,7 @@ def last_gap(result: Any) -> float:
     return float(result.problem.objective(result.detail.points[-1]) - least_objective(result.problem))
 
 
-@pytest.mark.parametrize("attack", ["steep", pytest.param("greedy", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("attack", ["steep", pytest.param("greedy", marks=pytest.mark.thorough)])
 def test_the_default_stands_attacks_that_spend_the_room_of_distances(attack: str) -> None:
     unit = 10 / (2 * 4000)  # d/(2n)
     on = optiframe.problem(dataset={"name": "synthetic.covtype-shape", "terms": 4000, "columns": 10})
