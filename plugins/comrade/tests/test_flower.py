@@ -217,7 +217,7 @@ def test_a_superlink_killed_in_a_run_is_an_error(stage: Stage) -> None:
         os.kill(stage.processes.pids["superlink"], signal.SIGKILL)
 
     given = {"workers": NODES, "trim": 0.49, "deadline": 60.0, "budget": Budget(iterations=1)}
-    with pytest.raises(FederationFailed, match="round 1: Flower's SuperLink is out of reach .*refused"):
+    with pytest.raises(FederationFailed, match=r"round 1: Flower's SuperLink is out of reach .*refused"):
         optiframe.solve(Minimize(F), "newton.comrade", backend=at_round(stage, {1: kill}), **given)
 
 
