@@ -1,6 +1,6 @@
 """Sparse learning beside abess, skglm and the Lasso at equal sparsity: planted supports and real data.
 
-Run: python examples/bench/tvcs_learning_peers.py [--repeats 20] [--part planted|real]
+Run: python examples/bench/tvcs_learning_peers.py [--repeats 20] [--part planted|l0learn|real]
 
 Needs scikit-learn and skglm; abess where it is installed (pip install abess), else its rows are left out.
 
@@ -11,6 +11,10 @@ path, by splicing (its default) and by gradient matching pursuit.
 abess goes up over sizes, too. Of a path of penalties of skglm (l0.5, each from the Lasso's) and the Lasso,
 the largest coefficients are kept, as many as asked for; the support with the best fit to the samples counts.
 Target: the better path recovers at least as often as the best of the others.
+
+L0Learn: the R package is not run. Data as its own test of accuracy draws them (100 samples, 1,000 features,
+10 coefficients of 1, no noise), where it asks for all coefficients within .001, and as its vignette does.
+Target: what the test asks, on every draw.
 
 Real: a9a and w5a of LIBSVM, logistic loss with an intercept, sizes 5 to 40. Everybody's support gets the best
 fit without penalty; shown are its training loss and the share of errors on the test part.
@@ -191,19 +195,43 @@ def real(folder: Path, sizes: tuple[int, ...], rows: int | None) -> bool:
     return good
 
 
+def as_l0learn(repeats: int) -> bool:
+    """Data drawn as L0Learn's own test of accuracy and its vignette draw them; the size is given."""
+    truth = np.zeros(1000)
+    truth[:10] = 1.0
+    found = {"its test, 100 samples without noise": 0, "its vignette, 500 samples, noise 1": 0}
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        exact, noisy = rng.standard_normal((100, 1000)), rng.standard_normal((500, 1000))
+        exact[np.abs(exact) < 0.5] = 0
+        noise = rng.standard_normal(500)
+        for name, matrix, target in zip(
+            found, (exact, noisy), (exact @ truth, noisy @ truth + noise), strict=True
+        ):
+            weights = SparseRegressor(10).fit(matrix, target).coef_
+            right = (weights != 0) == (truth != 0)
+            found[name] += bool(right.all()) and (matrix is noisy or np.abs(weights - truth).max() < 1e-3)
+    print(f"-- L0Learn's examples, 10 of 1,000 features: recoveries of {repeats}")
+    print(", ".join(f"{name}: {count}" for name, count in found.items()))
+    share = found["its test, 100 samples without noise"] / repeats
+    return verdict("share recovered of what L0Learn's test asks of it, each time", share, 1.0, most=False)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repeats", type=int, default=2 if quick() else 20)
-    parser.add_argument("--part", choices=("planted", "real"))
+    parser.add_argument("--part", choices=("planted", "l0learn", "real"))
     parser.add_argument("--sizes", type=int, nargs="+", default=[5] if quick() else SIZES)
     chosen = parser.parse_args()
     one_thread()
     warnings.simplefilter("ignore")  # peers and pursuits that end at their limits
     good = True
-    if chosen.part != "real":
+    if chosen.part in (None, "planted"):
         good &= recoveries(chosen.repeats)
+    if chosen.part in (None, "l0learn"):
+        good &= as_l0learn(chosen.repeats)
     folder = Path(os.environ.get("OPTIFRAME_DATA", "")) / "libsvm"
-    if chosen.part != "planted":
+    if chosen.part in (None, "real"):
         if not folder.is_dir():
             print("real data: set OPTIFRAME_DATA to the folder that holds libsvm/")
         else:
