@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include <optiframe/arrays.hpp>
 #include <optiframe/interrupt.hpp>
@@ -272,6 +273,31 @@ Flow used(const Layout& layout, std::span<const u8> state, const Prices& prices,
     return flow;
 }
 
+// Whether the open elements and the bounds that may be used more or less join no groups in a ring. Then nothing can
+// change, which is so after most projections of few elements, and takes less time to find out than what changes.
+bool are_forest(const Layout& layout, std::span<const OpenElement> elements, const Prices& prices, double within) {
+    const i32 rows = static_cast<i32>(layout.rows()), columns = static_cast<i32>(layout.columns());
+    const i32 source = rows + columns, sink = source + 1;
+    std::vector<i32> above(sink + 1); // of each node one of its tree, at last the root
+    std::iota(above.begin(), above.end(), 0);
+    const auto root = [&](i32 v) {
+        while (above[v] != v) v = above[v] = above[above[v]];
+        return v;
+    };
+    const auto joins = [&](i32 u, i32 v) {
+        u = root(u);
+        v = root(v);
+        above[u] = v;
+        return u != v;
+    };
+    bool forest = prices.y0 > within || joins(source, sink);
+    for (i32 i = 0; i < rows && forest; ++i) forest = prices.u[i] > within || joins(source, i);
+    for (i32 j = 0; j < columns && forest; ++j) forest = prices.w[j] > within || joins(rows + j, sink);
+    for (std::size_t k = 0; k < elements.size() && forest; ++k)
+        forest = joins(elements[k].row, rows + layout.column[elements[k].element]);
+    return forest;
+}
+
 } // namespace
 
 std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices, double within) {
@@ -292,7 +318,7 @@ std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices
 void settle(const Layout& layout, const Point& point, int unit, std::optional<int> ties,
             std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
             Effort& effort) {
-    if (elements.empty()) return;
+    if (are_forest(layout, elements, prices, within)) return;
     Open open(layout, point, unit, state, prices, effort);
     for (const OpenElement& each : elements) open.add_element(each.element, each.row);
     open.add_bounds(used(layout, state, prices, false), prices, within);
