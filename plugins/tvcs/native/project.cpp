@@ -217,7 +217,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     }
     if (proved) {
         // A cycle passes no group twice, and each of its elements was rounded by at most a unit.
-        const double within = static_cast<double>(layout.rows() + layout.columns());
+        const double within = static_cast<double>(layout.elements_on_cycle());
         const std::vector<OpenElement> open = open_elements(all, prices, within);
         report.effort.open = static_cast<i64>(open.size());
         settle(layout, point, units.unit, ties, open, state, prices, within, report.effort);
