@@ -21,6 +21,11 @@ struct Dearer {
     bool operator()(const Change& one, const Change& other) const { return one.cost > other.cost; }
 };
 
+struct Heap {
+    std::vector<Change> changes;
+    bool made = false;
+};
+
 class FewGroups {
 public:
     // The few groups are the columns where `columns` says so, else the rows.
@@ -52,7 +57,6 @@ public:
         potential[sink] = 0.0;
         for (i64 j = 0; j < many; ++j) choose(j);
         start();
-        for (i64 j = 0; j < many; ++j) offer(j);
         for (i64 v = 0; v <= sink; ++v)
             while (excess[v] > 0) carry(v);
         write();
@@ -122,18 +126,30 @@ private:
         return worst(j, to) - best(j, from); // inf where there is none
     }
 
-    std::vector<Change>& heap(i64 from, i64 to) { return heaps[from][to]; }
-
-    // Puts what group j can change on the heaps.
+    // Puts what group j can change on the heaps that there are.
     void offer(i64 j) {
         for (i64 from = 0; from <= sink; ++from)
             for (i64 to = 0; to <= sink; ++to) {
-                if (from == to || from == source || to == source) continue;
+                Heap& heap = heaps[from][to];
+                if (!heap.made) continue;
                 const double now = cost(from, to, j);
                 if (now == inf) continue;
-                heap(from, to).push_back({now, static_cast<i32>(j)});
-                std::push_heap(heap(from, to).begin(), heap(from, to).end(), Dearer());
+                heap.changes.push_back({now, static_cast<i32>(j)});
+                std::push_heap(heap.changes.begin(), heap.changes.end(), Dearer());
             }
+    }
+
+    // The changes from one node to another, put in order when they are first asked for.
+    std::vector<Change>& changes(i64 from, i64 to) {
+        Heap& heap = heaps[from][to];
+        if (!heap.made) {
+            for (i64 j = 0; j < many; ++j)
+                if (const double now = cost(from, to, j); now < inf)
+                    heap.changes.push_back({now, static_cast<i32>(j)});
+            std::make_heap(heap.changes.begin(), heap.changes.end(), Dearer());
+            heap.made = true;
+        }
+        return heap.changes;
     }
 
     // The cheapest change, or what the bounds allow.
@@ -146,7 +162,7 @@ private:
             const bool room = from == sink ? back < total : fed[from] > 0;
             return {room ? 0.0 : inf, -1};
         }
-        std::vector<Change>& of = heap(from, to);
+        std::vector<Change>& of = changes(from, to);
         while (!of.empty() && cost(from, to, of.front().group) != of.front().cost) {
             std::pop_heap(of.begin(), of.end(), Dearer());
             of.pop_back();
@@ -243,7 +259,7 @@ private:
     std::vector<double> potential;
     std::vector<i64> excess, fed;
     i64 back = 0;
-    std::array<std::array<std::vector<Change>, few_groups + 2>, few_groups + 2> heaps;
+    std::array<std::array<Heap, few_groups + 2>, few_groups + 2> heaps;
     interrupt::Pace pace;
 };
 
