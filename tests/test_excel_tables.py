@@ -122,3 +122,16 @@ def test_line_breaks_in_names_of_columns_are_blanks(tmp_path: Path) -> None:
 def test_failed_formulas_are_no_ids(tmp_path: Path, error: str) -> None:
     with pytest.raises(InvalidInput, match=rf"brand is empty \({error} counts as that\)"):
         read_table(workbook(tmp_path / "p.xlsx", [["brand"], ["a"], [error]]), ("brand",), title="items")
+
+
+def test_an_empty_cell_among_merged_ones_is_explained(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", [["brand"], ["a"], ["b"]])
+    book = openpyxl.load_workbook(path)
+    sheet = book.active
+    sheet["B1"], sheet["B2"], sheet["B3"] = "item", 1, 2
+    sheet.merge_cells("A2:A3")
+    book.save(path)
+    with pytest.raises(
+        InvalidInput, match=r"line 3: brand is empty; .*; merged cells hold a value in the first"
+    ):
+        read_table(path, ("brand", "item"), title="items")

@@ -90,14 +90,31 @@ def _open(path: Path, *, values: bool = True) -> Any:
         raise InvalidInput(f"{path.name} is not a readable Excel workbook ({error})") from None
 
 
+def merged_words(path: Path) -> str:
+    """What to know of an empty cell where the sheet has merged ones; nothing where it has none."""
+    book = _open(path)
+    try:
+        seen = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        if not seen or b"<mergeCell " not in _source(seen[0]):
+            return ""
+    finally:
+        book.close()
+    return "; merged cells hold a value in the first row only: unmerge them and fill it down"
+
+
+def _source(sheet: Any) -> bytes:
+    """The sheet's XML: openpyxl tells neither of hidden rows nor of merged cells when it reads row by row."""
+    with sheet._get_source() as source:
+        return bytes(source.read())
+
+
 def _notes(path: Path, sheets: Sequence[Any]) -> tuple[str, ...]:
     """What a reader of this sheet does not see: that there are others, and rows that are hidden."""
     found = []
     if len(sheets) > 1:
         others = ", ".join(repr(sheet.title) for sheet in sheets[1:])
         found.append(f"{path.name}: only the first sheet, {sheets[0].title!r}, was read, and not {others}")
-    with sheets[0]._get_source() as source:  # openpyxl does not tell of rows when it reads row by row
-        hidden = len(_HIDDEN.findall(source.read()))
+    hidden = len(_HIDDEN.findall(_source(sheets[0])))
     if hidden:
         rows = "1 hidden row was" if hidden == 1 else f"{hidden} hidden rows were"
         found.append(f"{path.name}: {rows} read like all others; delete rows that should not count")

@@ -30,7 +30,7 @@ from optiframe.tables.columns import (
     missing,
     place,
 )
-from optiframe.tables.excel import is_workbook, read_excel
+from optiframe.tables.excel import is_workbook, merged_words, read_excel
 from optiframe.tables.file_formats import header, read_csv, read_parquet
 from optiframe.tables.frames import from_frame
 from optiframe.tables.unused_columns import likely
@@ -176,6 +176,8 @@ def read_table(
         with complaints:
             if len(empty):
                 what = _is_empty(table[column][empty])
+                if isinstance(value, str | Path) and is_workbook(resolve(value)):
+                    what += merged_words(resolve(value))
                 raise InvalidInput(f"{title} {table.places(empty)}: {column} {what}")
     complaints.tell()
     return table

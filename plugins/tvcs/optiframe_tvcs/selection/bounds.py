@@ -16,7 +16,7 @@ from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
 from optiframe_tvcs.selection.read import places
 
-_FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm")
+_FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
@@ -90,8 +90,7 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
         where = [f"{view.name} {group}" for group in groups]
         title = items.table.title
     else:
-        table, cells = _read(value, view, field)
-        groups, given = table["group"].tolist(), cells
+        table, groups, given = _read(value, view, field)
         where = [f"{table.title} {table.place(row)}" for row in range(len(groups))]
         title = table.title
     seen: dict[int, str] = {}
@@ -113,8 +112,8 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
     return bounds
 
 
-def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any]]:
-    """A table of groups and bounds: columns group (or the view's name) and bound (or the field's)."""
+def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[Any]]:
+    """A table, its groups and its bounds: columns group (or the view's name) and bound (or the field's)."""
     title = f"{field} of {view.name}"
     if isinstance(value, str | Path) and not resolve(value).is_file():
         raise InvalidInput(f"no file {resolve(value)}")
@@ -129,9 +128,8 @@ def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any]]:
     title = resolve(value).name if isinstance(value, str | Path) else title
     group = _column_of(names, (view.name, *view.columns, "group"), title, f"names the {view.name}")
     bound = _column_of(names, (field, "bound"), title, "holds the bound")
-    rename = {"group": group, "bound": bound}
-    table = read_table(value, ("group",), ("bound",), title=title, rename=rename)
-    return table, table["bound"].tolist()
+    table = read_table(value, (group,), (bound,), title=title)
+    return table, table[group].tolist(), table[bound].tolist()
 
 
 def _column_of(names: list[str], wanted: tuple[str, ...], title: str, what: str) -> str:
