@@ -6,7 +6,7 @@ SOURCES := optiframe plugins tests examples docs/hooks docs/figures conftest.py
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
 # Sources of the compiled kernels: a change of any builds them anew.
 NATIVE := $(wildcard native/* native/*/* plugins/*/CMakeLists.txt plugins/*/native/*.?pp)
-# Processes of the tests and of mutants; without it as many as the cores of a small machine, and one more for
+# Processes of the tests and of mutants; without it as many as the cores of a small machine, and twice as many for
 # `make test`, which waits for a fifth of its time: for limits, and for processes that start and end.
 JOBS ?=
 
@@ -36,7 +36,7 @@ test: style
 	$(MAKE) --no-print-directory --jobs 2 types suite
 
 suite: $(VENV)/installed
-	$(call PYTEST,3) -m "not thorough"
+	$(call PYTEST,4) -m "not thorough"
 
 # The checks to run after each small change.
 quick: $(VENV)/installed
