@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 
 _LARGEST = 1e140  # squares of larger numbers, added up, and of smaller ones than its inverse leave float64
@@ -23,7 +24,7 @@ def refuse_extremes(scaled: Any, target: Array) -> None:
         if size > _LARGEST or 0 < size < 1 / _LARGEST:
             kind, change = ("large", "divide") if size > 1 else ("small", "multiply")
             raise InvalidInput(
-                f"the largest entry of {what} is {size:.3g}, too {kind} for squares; {change} it"
+                f"the largest entry of {what} is {number(size)}, too {kind} for squares; {change} it"
             )
 
 
