@@ -1,6 +1,7 @@
 #include "assignment.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
@@ -48,17 +49,37 @@ public:
         : rows(rows), columns(columns), worth(worth), u(rows), w(columns), column(rows, -1), row(columns, -1),
           distance(columns), closed(columns), before(columns) {}
 
-    // A row bids for its best column until it is as good as the second best, and takes it from who has it.
+    // The rows and columns from here on are dummies, which are worth so much to all others. Begins with such prices of
+    // columns, and those of dummies by which as many rows prefer them as there are.
+    void begin(i64 first_row, i64 first_column, double worth, std::span<const double> price) {
+        dummy_row = first_row;
+        dummy_column = first_column;
+        dummy = worth;
+        const double least = *std::min_element(price.begin(), price.begin() + first_column);
+        for (i64 j = 0; j < first_column; ++j) w[j] = price[j] - least;
+        for (i64 i = 0; i < first_row; ++i) u[i] = two_best(line(i), w.data(), first_column).first;
+        const auto rank = u.begin() + (columns - first_column);
+        std::nth_element(u.begin(), rank, u.begin() + first_row);
+        std::fill(w.begin() + first_column, w.end(), dummy - std::max(*rank, 0.0));
+    }
+
+    // A row bids for its best column until it is as good as the second best, and takes it from who has it. Dummies are
+    // alike: a row takes one that is left, and a row of dummies a column without a price.
     void reduce() {
-        std::vector<i64> open(rows), next;
-        for (i64 i = 0; i < rows; ++i) open[i] = i;
+        std::vector<i64> open(dummy_row), next;
+        std::iota(open.begin(), open.end(), 0);
+        i64 left = dummy_column + 1 < columns ? dummy_column : columns; // the first dummy column that is left
         for (int turn = 0; turn < reductions && !open.empty(); ++turn, std::swap(open, next)) {
             next.clear();
             for (const i64 i : open) {
                 pace.after(2 * columns);
-                const Best best = two_best(line(i), w.data(), columns);
+                Best best = two_best(line(i), w.data(), columns);
                 u[i] = std::max(best.second, 0.0);
                 if (best.first <= 0.0) continue; // nothing is worth its price
+                if (best.at >= dummy_column && dummy_column + 1 < columns) {
+                    if (left == columns) continue;
+                    best.at = left++;
+                }
                 w[best.at] += best.first - u[i];
                 if (row[best.at] >= 0) {
                     column[row[best.at]] = -1;
@@ -68,6 +89,12 @@ public:
                 column[i] = best.at;
             }
         }
+        for (i64 i = dummy_row, j = 0; i < rows && j < dummy_column; ++j)
+            if (row[j] < 0 && w[j] == 0.0) {
+                row[j] = i;
+                column[i] = j;
+                u[i++] = dummy;
+            }
     }
 
     // Gives a row a column by a shortest path; the row at its end, which may be itself, has none afterwards where
@@ -81,7 +108,7 @@ public:
         while (true) {
             looked.push_back({i, base});
             pace.after(columns);
-            if (base + u[i] < drop) {
+            if (base + u[i] < drop && dummy_row == rows) { // with dummies, none stays without
                 drop = base + u[i];
                 dropped = i;
             }
@@ -121,7 +148,6 @@ public:
     }
 
     void solve(Effort& effort) {
-        u.assign(rows, 0.0);
         reduce();
         for (i64 i = 0; i < rows; ++i)
             if (column[i] < 0) {
@@ -132,6 +158,8 @@ public:
     }
 
     const i64 rows, columns;
+    i64 dummy_row = rows, dummy_column = columns;
+    double dummy = 0.0;
     std::span<const double> worth;
     std::vector<double> u, w;
     std::vector<i64> column, row;
@@ -177,6 +205,7 @@ void assign(const Layout& layout, const Elements& all, double limit, Prices& pri
     const i64 side = rows + columns - total;
     Matrix matrix(made.empty() ? all.whole : made, limited ? side : turned ? columns : rows,
                   limited ? side : turned ? rows : columns);
+    if (limited) matrix.begin(rows, columns, limit, prices.w);
     matrix.solve(effort);
     std::copy_n((turned ? matrix.w : matrix.u).begin(), rows, prices.u.begin());
     std::copy_n((turned ? matrix.u : matrix.w).begin(), columns, prices.w.begin());

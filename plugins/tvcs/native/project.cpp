@@ -191,6 +191,10 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     if (warm) read_start(start, units, prices);
     bool proved = false;
     if (!forced && layout.assignment) {
+        const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
+        const std::span<const double> steps = layout.elements() <= few ? std::span<const double>(widths) : narrow_widths;
+        if (limited && !warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, steps, prices);
+        round_to(1.0, prices);
         assign(layout, all, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && has_few_groups(layout)) {
