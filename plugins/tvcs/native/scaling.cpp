@@ -12,7 +12,7 @@ namespace {
 
 constexpr i64 factor = 8;        // between the widths of two phases
 constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
-constexpr i64 looks_a_rise = 6;  // looks at arcs, times all arcs, between two updates of all potentials
+constexpr i64 looks_a_rise = 4;  // looks at arcs, times all arcs, between two updates of all potentials
 
 // Each link twice, at its tail and at its head, node by node.
 class Residual {
@@ -134,6 +134,12 @@ private:
         excess[arc.head] += units;
     }
 
+    // As much as fits, of what a node has too much of.
+    void give(i64 v, i64 k) {
+        push(v, k, std::min<i64>(excess[v], half[k].room));
+        if (excess[half[k].head] > 0) enqueue(half[k].head);
+    }
+
     void enqueue(i64 v) {
         if (queued[v]) return;
         queued[v] = true;
@@ -142,35 +148,67 @@ private:
 
     // Pushes what a node has too much of, and lowers its potential where it must; gives the looks at arcs.
     i64 discharge(i64 v, i64 width) {
+        const i64 begin = first[v], end = first[v + 1];
+        const bool several = end - begin >= 4 && end - begin <= 32;
+        const i64 looks = several ? discharge_by_all(v, begin, end, width) : discharge_by_last(v, begin, end, width);
+        effort.arcs += looks;
+        pace.after(looks);
+        return looks;
+    }
+
+    // Looks at all arcs in each pass: what costs less than 0 is filled, and the best of the others, which says how far to
+    // go down, comes first afterwards. With two or three arcs this pushes too much at once, and takes more passes.
+    i64 discharge_by_all(i64 v, i64 begin, i64 end, i64 width) {
+        i64 looks = 0;
+        while (true) {
+            const i64 p = potential[v];
+            i64 best = nowhere, at_best = begin;
+            for (i64 k = begin; k < end; ++k) {
+                if (half[k].room <= 0) continue;
+                const i64 through = potential[half[k].head] - half[k].cost;
+                if (through > p) {
+                    give(v, k);
+                    if (excess[v] == 0) return looks + k - begin + 1;
+                } else if (through > best) {
+                    best = through;
+                    at_best = k;
+                }
+            }
+            looks += end - begin;
+            if (best == nowhere) return looks; // found out by the next update
+            potential[v] = best - width;
+            give(v, at_best);
+            if (excess[v] == 0) return looks;
+        }
+    }
+
+    // Goes on from the arc that was looked at last.
+    i64 discharge_by_last(i64 v, i64 begin, i64 end, i64 width) {
         i64 looks = 0;
         while (excess[v] > 0) {
             i64 k = at[v];
-            for (; k < first[v + 1]; ++k) {
-                Half& arc = half[k];
-                if ((arc.room <= 0) | (reduced(v, arc) >= 0)) continue;
-                push(v, k, std::min<i64>(excess[v], arc.room));
-                if (excess[arc.head] > 0) enqueue(arc.head);
+            for (; k < end; ++k) {
+                if ((half[k].room <= 0) | (reduced(v, half[k]) >= 0)) continue;
+                give(v, k);
                 if (excess[v] == 0) break;
             }
             looks += k - at[v] + 1;
             at[v] = k;
             if (excess[v] == 0) break;
-            i64 best = std::numeric_limits<i64>::min();
-            for (i64 j = first[v]; j < first[v + 1]; ++j)
+            i64 best = nowhere;
+            for (i64 j = begin; j < end; ++j)
                 if (const i64 through = potential[half[j].head] - half[j].cost; (half[j].room > 0) & (through > best)) {
                     best = through;
                     at[v] = j;
                 }
-            looks += first[v + 1] - first[v];
-            if (best == std::numeric_limits<i64>::min()) break; // found out by the next update
+            looks += end - begin;
+            if (best == nowhere) break; // found out by the next update
             potential[v] = best - width;
-            if (looks > crowded + 16 * (first[v + 1] - first[v])) {
+            if (looks > crowded + 16 * (end - begin)) {
                 looks += give_away(v, width);
                 break;
             }
         }
-        effort.arcs += looks;
-        pace.after(looks);
         return looks;
     }
 
@@ -185,8 +223,7 @@ private:
             std::ranges::pop_heap(ways);
             const auto [through, k] = ways.back();
             if (through <= potential[v]) potential[v] = through - width;
-            push(v, k, std::min<i64>(excess[v], half[k].room));
-            if (excess[half[k].head] > 0) enqueue(half[k].head);
+            give(v, k);
         }
         at[v] = first[v];
         return first[v + 1] - first[v];
@@ -237,6 +274,7 @@ private:
         return left == 0 || cut;
     }
 
+    static constexpr i64 nowhere = std::numeric_limits<i64>::min();
     static constexpr i64 far = std::numeric_limits<i64>::max();
     static constexpr i64 crowded = 500; // looks for a node before all its arcs are sorted
     static constexpr i64 farthest = 4096; // widths: beyond, potentials fall one by one
