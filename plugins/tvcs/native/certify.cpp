@@ -60,7 +60,7 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     return found + broken(held, bounds.total, prices.y0);
 }
 
-bool certify(const Elements& all, const Bounds& bounds, Found& found, i64 work, double limit,
+bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied, i64 work, double limit,
              Prices& prices, Effort& effort) {
     const i64 most = effort.arcs + work;
     List& list = found.list;
@@ -75,7 +75,7 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, i64 work, 
     flow.start(counts);
     improve({list.view(), list.worth, list.chosen, found.sure}, prices, counts, flow);
     effort.units = flow.units();
-    if (!worth_carrying(flow, work_for(all.whole.size()))) {
+    if (!tied && !worth_carrying(flow, work_for(all.whole.size()))) {
         flow.read_prices(limit, prices);
         return false;
     }

@@ -51,6 +51,14 @@ double most_in(std::span<const i64> bounds, std::span<const double> lengths) {
     return most;
 }
 
+// The least share of its elements that a group with a bound above 0 may hold.
+double tightest_of(std::span<const i64> bounds, std::span<const double> lengths) {
+    double least = 1.0;
+    for (std::size_t g = 0; g < bounds.size(); ++g)
+        if (bounds[g] > 0 && lengths[g] > 0) least = std::min(least, static_cast<double>(bounds[g]) / lengths[g]);
+    return least;
+}
+
 } // namespace
 
 Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
@@ -92,6 +100,8 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
     for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
     const double most = std::min(most_in(row_bounds, row_length), most_in(column_bounds, column_length));
     total_binds = static_cast<double>(total) < most;
+    tightest = std::min({1.0, tightest_of(row_bounds, row_length), tightest_of(column_bounds, column_length),
+                         static_cast<double>(total) / static_cast<double>(std::max<i64>(n, 1))});
     assignment = is_assignment();
     for (const double each : per_group) samples.push_back(sample(each));
 }

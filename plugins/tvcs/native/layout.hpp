@@ -42,6 +42,7 @@ public:
     i64 total;
     std::vector<double> row_length, column_length;
     bool total_binds;            // the groups may hold more than it allows
+    double tightest;             // share of its elements that the tightest bound above 0 allows
     bool assignment = false;     // a full matrix with bounds of 1 that `assign` takes little more room for
     std::vector<Sample> samples; // the coarser first; empty where a sample would save nothing
 

@@ -23,16 +23,16 @@ constexpr double tiny = 10.0;  // and elements a group: smoothing says little th
 constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone, and cost
 constexpr i64 patience = 20;   // scaling has many digits to go through, so that a repair may take so much longer
 constexpr i64 hurry = 5; // where the total does not bind, the network simplex is quick, and a repair gets so much less
+// Of a few elements far above all prices the worth says nothing: worths are cut so many times above the one that the
+// tightest bound would leave out of like groups. A cut that saves few bits is none.
+constexpr int bits_above = 8, fewest_saved = 4;
 constexpr i64 several = 20'000; // up to so many, steps on all elements take less time than lists of samples
 // Elements a group on the ramp, step by step: for one list, where more steps save fewer paths than they cost,
 // and for candidates next to the thresholds.
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
-// What breaks the ties of worths that are all alike falls with the index, so that prices have far to go: so many
-// steps, from a width to another.
-constexpr int alike_steps = 64;
-constexpr double widest_alike = 64.0, narrowest_alike = 0.7;
-constexpr i64 fewer_looks = 4; // at arcs, in the repair of these: from good prices cost scaling is short
+constexpr int alike_steps = 64; // on all elements, where worths are all alike,
+constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 
 // Prices near the best by a few Newton steps on all elements.
 void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
@@ -83,15 +83,6 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     return carried && failures(all, bounds, prices) == 0;
 }
 
-std::vector<double> widths_for_alike() {
-    std::vector<double> found;
-    for (int k = 0; k < alike_steps; ++k) {
-        const double share = static_cast<double>(k) / (alike_steps - 1);
-        found.push_back(widest_alike * std::pow(narrowest_alike / widest_alike, share));
-    }
-    return found;
-}
-
 // Candidates next to the prices, or next to those from Newton steps on all elements; without either, from samples.
 bool by_candidates(const Layout& layout, const Elements& all, bool warm, std::span<const double> steps, double common,
                    i64 work, double limit, Prices& prices, Effort& effort) {
@@ -100,7 +91,7 @@ bool by_candidates(const Layout& layout, const Elements& all, bool warm, std::sp
     Found found{{}, {}, {0, 0}, {}};
     if (!(warm || !steps.empty()) || !follow(all, layout, common, prices, found))
         found = search(all, layout, common, prices);
-    return certify(all, layout.bounds(), found, work, limit, prices, effort);
+    return certify(all, layout.bounds(), found, common > 1.0, work, limit, prices, effort);
 }
 
 // One view alone: a sweep finds the best prices, and only elements at their price may be in the wrong group.
@@ -130,6 +121,19 @@ void by_scaling(const Layout& layout, const Point& point, const Elements& all, c
     for (i64 k = 0; k < layout.elements(); ++k)
         if (all.whole[k] <= 0) all.state[k] = 0;
     settle_all(layout, point, units.unit, ties, all, units.limit, prices, effort);
+}
+
+// How many bits of the largest worths may be cut off, so that those next to the prices have as many more.
+int spare_bits(const Layout& layout, std::span<const double> whole, i64 positive) {
+    const double rank = std::min(layout.tightest * static_cast<double>(whole.size()), 0.5 * static_cast<double>(positive));
+    const double next = rank_value(whole, static_cast<i64>(rank));
+    const int spare = 50 - bits_above - std::ilogb(std::max(next, 1.0));
+    return spare < fewest_saved ? 0 : spare & ~1;
+}
+
+// Whether elements of worths cut to the limit are chosen whatever these are.
+bool above_all(const Prices& prices, double limit, double within) {
+    return prices.y0 + std::ranges::max(prices.u) + std::ranges::max(prices.w) + within < limit;
 }
 
 // Prices to begin with, in whole units: none below zero, none above the highest that is needed.
@@ -165,20 +169,28 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     Report report;
     const Bounds bounds = layout.bounds();
     Units units = units_for(top, point.squared);
-    report.unit = units.unit;
     std::vector<u8> state(point.values.size());
     Prices prices{0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
     if (top == 0.0 || bounds.total == 0) {
         prices.y0 = top == 0.0 ? 0.0 : units.limit;
         write(layout, point, state, prices, into);
+        report.unit = units.unit;
         return report;
     }
     std::vector<double> whole(point.values.size());
     const i64 positive = quantise(point.values, point.squared, layout.order, units, whole);
     const Elements all{layout.view(), whole, state, layout.columns()};
     const double common = common_unit(whole);
+    const bool tiny_groups = has_tiny_groups(all);
+    const bool may_cut = !forced && common == 1.0 && layout.elements() > several && !tiny_groups && !has_few_groups(layout);
+    const int cut = may_cut ? spare_bits(layout, whole, positive) : 0;
+    const auto cut_to = [&](int bits) {
+        units = units_for(std::ldexp(top, point.squared ? -bits / 2 : -bits), point.squared);
+        quantise(point.values, point.squared, layout.order, units, whole);
+    };
+    if (cut > 0) cut_to(cut);
     // Small steps between worths far apart: shortest paths do not mind them, smoothing does.
-    const bool one_list = layout.elements() <= few || has_tiny_groups(all) || are_far_apart(whole, positive);
+    const bool one_list = layout.elements() <= few || tiny_groups || are_far_apart(whole, positive);
     const bool one = common == units.limit; // worth for all
     std::optional<int> ties;
     if (one_list || one || layout.assignment)
@@ -203,13 +215,13 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         solve_few_groups(layout, all, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && one_list) {
-        const bool patient = !has_tiny_groups(all) || are_far_apart(whole, positive);
+        const bool patient = !tiny_groups || are_far_apart(whole, positive);
         const i64 work = work_for(whole.size()) * (patient ? patience : 1) / (layout.total_binds ? 1 : hurry);
         proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = !warm && (alike || layout.elements() <= several);
         const std::vector<double> steps =
-            alike ? widths_for_alike() : std::vector<double>(std::begin(narrow_widths), std::end(narrow_widths));
+            alike ? widths_for_ties(alike_steps) : std::vector<double>(std::begin(narrow_widths), std::end(narrow_widths));
         const std::span<const double> first = stepped ? std::span<const double>(steps) : std::span<const double>();
         const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
         proved = by_candidates(layout, all, warm, first, grain, looks, units.limit, prices, report.effort);
@@ -219,9 +231,18 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
             proved = by_candidates(layout, all, false, steps, grain, looks, units.limit, prices, report.effort);
         if (!proved && !alike) proved = direct(all, bounds, true, work, units.limit, prices, report.effort);
     }
+    // A cycle passes no group twice, and each of its elements was rounded by at most a unit.
+    const double within = static_cast<double>(layout.elements_on_cycle());
+    if (cut > 0 && !(proved && above_all(prices, units.limit, within))) {
+        proved = false;
+        const auto whole_again = [cut](double price) { return std::rint(std::ldexp(price, -cut)); };
+        prices.y0 = whole_again(prices.y0);
+        std::ranges::transform(prices.u, prices.u.begin(), whole_again);
+        std::ranges::transform(prices.w, prices.w.begin(), whole_again);
+        cut_to(0);
+    }
+    report.unit = units.unit;
     if (proved) {
-        // A cycle passes no group twice, and each of its elements was rounded by at most a unit.
-        const double within = static_cast<double>(layout.elements_on_cycle());
         const std::vector<OpenElement> open = open_elements(all, prices, within);
         report.effort.open = static_cast<i64>(open.size());
         settle(layout, point, units.unit, ties, open, state, prices, within, report.effort);

@@ -128,6 +128,22 @@ double misplaced(std::span<const i64> counts, std::span<const i64> bounds, std::
     return static_cast<double>(off);
 }
 
+// Lists all of the groups that hold more for sure than they may: their thresholds lie outside their windows. Gives
+// whether there are any.
+bool widen_overfull(const Sure& sure, const Bounds& bounds, Windows& windows) {
+    bool some = false;
+    const auto widen = [&](std::span<const i64> held, std::span<const i64> most, std::span<double> width) {
+        for (std::size_t g = 0; g < held.size(); ++g)
+            if (held[g] > most[g]) {
+                width[g] = inf;
+                some = true;
+            }
+    };
+    widen(sure.rows, bounds.rows, windows.rows);
+    widen(sure.columns, bounds.columns, windows.columns);
+    return some;
+}
+
 Found nothing(i64 rows, i64 columns) {
     return {{}, {std::vector<i64>(rows), std::vector<i64>(columns)}, {rows, columns}, std::vector<i64>(rows)};
 }
@@ -162,6 +178,8 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
             std::ranges::fill(found.windows.rows, inf);
             marked = mark(all, prices, found.windows, found.sure, found.listed);
         }
+        if (widen_overfull(found.sure, bounds, found.windows))
+            marked.listed = mark(all, prices, found.windows, found.sure, found.listed).listed;
         const double wrong = stage > 0 ? static_cast<double>(marked.wrong) : 0.0;
         found.list = gather(all, found.listed);
         // Done when the last smoothing left nearly everything outside its list on its side.

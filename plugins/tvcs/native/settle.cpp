@@ -8,6 +8,7 @@
 #include <optiframe/interrupt.hpp>
 
 #include "flow.hpp"
+#include "links.hpp"
 #include "numbers.hpp"
 #include "simplex.hpp"
 
@@ -22,6 +23,9 @@ constexpr i64 closer = i64{1} << 24;
 // units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
 constexpr i64 fewest_nodes = 500, few_nodes = 3000;
 constexpr i64 much_work = 250, some_work = 100; // looks a link, before it is given up
+
+// Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.
+constexpr i64 many_elements = 3000, many_each = 10;
 
 // Costs have so many bits at most: sums over three times all nodes stay below 2^61.
 int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_width(static_cast<u64>(nodes)))); }
@@ -125,8 +129,11 @@ public:
         // So near the best that what may still change costs less than a few times the nodes less.
         const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1))));
         std::vector<i64> moved(nodes);
-        const i64 work = work_for_simplex();
-        const bool exact = work > 0 && solve_by_simplex(links, excess, moved, work, effort);
+        const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+        const bool smoothed = balanced && elements_left() >= std::max(many_elements, many_each * nodes) &&
+                              solve_by_prices(links, moved, {node, rows, columns}, effort);
+        const i64 work = smoothed ? 0 : work_for_simplex(balanced);
+        const bool exact = smoothed || (work > 0 && solve_by_simplex(links, excess, moved, work, effort));
         check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);
@@ -165,11 +172,14 @@ public:
 
 private:
     // Looks at links and nodes before the network simplex is given up for cost scaling; 0: it is not tried.
-    i64 work_for_simplex() const {
+    i64 work_for_simplex(bool balanced) const {
         const i64 nodes = static_cast<i64>(excess.size()), size = static_cast<i64>(links.size());
         if (nodes <= fewest_nodes || !layout.total_binds) return much_work * size;
-        const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
         return balanced && nodes <= few_nodes ? some_work * size : 0;
+    }
+
+    i64 elements_left() const {
+        return std::ranges::count_if(links, [](const Link& link) { return link.element >= 0; });
     }
 
     // Of tie breaks.

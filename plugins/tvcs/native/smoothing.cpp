@@ -1,6 +1,7 @@
 #include "smoothing.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
@@ -9,6 +10,8 @@
 namespace optiframe::tvcs {
 
 namespace {
+
+constexpr double widest_for_ties = 64.0, narrowest_for_ties = 0.7;
 
 struct Count {
     double above, slope;
@@ -239,6 +242,15 @@ std::vector<double> spread(const Side& side, double y0, std::span<const double> 
     std::vector<double> out(price.size());
     spread_into(side, y0, price.data(), other_price.data(), need.data(), old, scratch.data(), out.data());
     return out;
+}
+
+std::vector<double> widths_for_ties(int steps) {
+    std::vector<double> found;
+    for (int k = 0; k < steps; ++k) {
+        const double share = static_cast<double>(k) / (steps - 1);
+        found.push_back(widest_for_ties * std::pow(narrowest_for_ties / widest_for_ties, share));
+    }
+    return found;
 }
 
 void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,

@@ -47,4 +47,7 @@ std::vector<double> spread(const Side& side, double y0, std::span<const double> 
 void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
             std::span<const double> widths);
 
+// So many widths for what breaks ties: it falls with the index, so that prices have far to go.
+std::vector<double> widths_for_ties(int steps);
+
 } // namespace optiframe::tvcs

@@ -12,7 +12,15 @@ from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from optiframe_tvcs.sets.three_view import ThreeView
-from tvcs_common import CASES, SHAPES, Case, adversarial_instance, hard_instance, more_instance
+from tvcs_common import (
+    CASES,
+    SHAPES,
+    Case,
+    adversarial_instance,
+    hard_instance,
+    more_instance,
+    paper_instance,
+)
 
 from .support_twins import BUILT, PATHS, solve
 
@@ -225,3 +233,30 @@ def test_ties_of_equal_worths_are_broken_by_index_on_every_path(side: int) -> No
     assert np.array_equal(kept != 0, plan.solve(instance.v, forced=True, squared=True).support)
     assert np.array_equal(plan.keep(instance.v, prices)[0], kept)
     assert np.array_equal(plan.support(-2 * kept, squared=True), kept != 0)
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference cuts no worths")
+def test_a_few_huge_entries_leave_few_of_the_others_open() -> None:
+    side = 200
+    instance = paper_instance(
+        np.random.default_rng(0), side, np.random.default_rng(1).pareto(0.8, side**2) + 1
+    )
+    plan = ProjectionPlan(*instance.bounds)
+    found = plan.solve(instance.v, squared=True)
+    assert found.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.open < side**2 // 100
+    assert not plan.effort.fallback
+    again = plan.solve(instance.v, squared=True, forced=True)
+    assert np.array_equal(found.support, again.support)
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference cuts no worths")
+def test_huge_entries_that_compete_with_each_other_are_told_apart() -> None:
+    side, rng = 200, np.random.default_rng(0)
+    v = rng.random((side, side))
+    v[0] = 1e7 * (1 + rng.random(side))
+    over = ThreeView.of_matrix((side, side), per_row=side // 2, per_column=side // 2)
+    kept = over.project(v)
+    assert set(np.flatnonzero(kept[0])) == set(np.argsort(v[0])[side // 2 :])
+    assert over.select_for(v).certificate.holds

@@ -13,7 +13,7 @@ _BITS = 50  # of a rounded worth, and of a number that breaks ties
 TIE_BITS = 84  # more than a sum of 2**31 of them has
 
 
-def quantise(values: Array, squared: bool) -> tuple[Array, int]:
+def quantise(values: Array, squared: bool, unit: int | None = None) -> tuple[Array, int]:
     """Worths rounded to whole numbers up to 2**50 (still float64), and the place of their unit.
 
     A reduced worth adds four such numbers: 2**52, exact in float64. ``whole * 2**unit`` is within a unit of
@@ -24,11 +24,16 @@ def quantise(values: Array, squared: bool) -> tuple[Array, int]:
     ----------
     values
         Finite, shape (p,): worths, or entries whose squares are (`squared`), of any size.
+    unit
+        The place of the unit; None: `unit_of` the values. In a finer one what is too large becomes 2**50.
     """
     sizes = np.abs(values) if squared else np.maximum(values, 0.0)
-    unit = unit_of(values, squared)
-    scaled = np.ldexp(sizes, -(unit + _BITS) // (2 if squared else 1))
-    whole = np.rint((np.square(scaled) if squared else scaled) * 2.0**_BITS)
+    if unit is None:
+        unit = unit_of(values, squared)
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(sizes, -(unit + _BITS) // (2 if squared else 1))
+        whole = np.rint((np.square(scaled) if squared else scaled) * 2.0**_BITS)
+    np.minimum(whole, 2.0**_BITS, out=whole)
     np.maximum(whole, 1.0, out=whole, where=sizes > 0)
     return whole, unit
 

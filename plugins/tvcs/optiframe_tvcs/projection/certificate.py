@@ -118,7 +118,13 @@ class Bounds(NamedTuple):
 
 
 def check(
-    values: Array, bounds: Bounds, support: NDArray[np.bool_], prices: Prices, *, squared: bool
+    values: Array,
+    bounds: Bounds,
+    support: NDArray[np.bool_],
+    prices: Prices,
+    *,
+    squared: bool,
+    unit: int | None = None,
 ) -> tuple[Certificate, Prices]:
     """Check that a support is best, given prices near ones that prove it, and find these.
 
@@ -137,6 +143,8 @@ def check(
         Which elements are chosen, shape (p,).
     prices
         In whole numbers of the unit in which the worths are rounded (`quantise`).
+    unit
+        The place of that unit; None: `unit_of` the values.
 
     Returns
     -------
@@ -144,7 +152,7 @@ def check(
         The prices that prove it, rounded to float64, in the units of the worths; where it is not proved, the
         given ones.
     """
-    place = unit_of(values, squared)
+    place = unit_of(values, squared) if unit is None else unit
     reason = broken(values, bounds, support, squared)
     kept, left = worth_of(values, support, squared), worth_of(values, ~support, squared)
     if reason:
@@ -153,7 +161,7 @@ def check(
     if not all(((n >= 0) & (n <= 2.0**50) & (n == np.floor(n))).all() for n in numbers):
         reason = "the prices are not whole numbers from 0 to 2**50"
         return Certificate(False, kept, kept + left, left, 1.0, reason), prices.in_units(-place)
-    residual = _Residual.of(values, bounds, support, prices, squared=squared)
+    residual = _Residual.of(values, bounds, support, prices, squared=squared, place=place)
     moves = _moves(residual)
     if moves is None:
         reason = "another support is worth more"
@@ -256,9 +264,16 @@ class _Residual:
 
     @classmethod
     def of(
-        cls, values: Array, bounds: Bounds, support: NDArray[np.bool_], prices: Prices, *, squared: bool
+        cls,
+        values: Array,
+        bounds: Bounds,
+        support: NDArray[np.bool_],
+        prices: Prices,
+        *,
+        squared: bool,
+        place: int,
     ) -> _Residual:
-        whole, place = quantise(values, squared)
+        whole, _ = quantise(values, squared, place)
         row_labels, row_caps, column_labels, column_caps, total = bounds
         rows, columns = np.append(prices.rows, 0.0), np.append(prices.columns, 0.0)  # [-1] is "no group"
         source = len(row_caps) + len(column_caps)

@@ -108,7 +108,7 @@ class ProjectionPlan:
         rows = len(packed) - int(np.count_nonzero(self._binding.columns))
         prices = self._binding.all_prices(Prices(float(packed[0]), packed[1:rows], packed[rows:]))
         self.effort = report.effort
-        certificate, prices = check(opened, self.bounds, support, prices, squared=squared)
+        certificate, prices = check(opened, self.bounds, support, prices, squared=squared, unit=report.unit)
         if self.closed is not None:
             prices = with_closed(prices, self.bounds, self.closed, values, squared=squared)
         return Selection(support, prices, certificate, self.bounds)
