@@ -223,7 +223,9 @@ bool follow(const Elements& all, const Layout& layout, double unit, Prices& pric
     };
     for (i64 i = 0; i < rows; ++i) widened(found.windows.rows[i], layout.row_length[i]);
     for (i64 j = 0; j < all.columns; ++j) widened(found.windows.columns[j], layout.column_length[j]);
-    const Marked marked = mark(all, prices, found.windows, found.sure, found.listed);
+    Marked marked = mark(all, prices, found.windows, found.sure, found.listed);
+    if (widen_overfull(found.sure, bounds, found.windows))
+        marked = mark(all, prices, found.windows, found.sure, found.listed);
     found.list = gather(all, found.listed);
     List& list = found.list;
     std::vector<i64> count_r = found.sure.rows, count_c = found.sure.columns;
