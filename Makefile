@@ -21,7 +21,7 @@ endif
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test suite quick thorough sanitize mutants lint style types bench papers site dist install clean
+.PHONY: demo test suite quick ci thorough sanitize mutants lint style types bench papers site dist install clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -36,13 +36,18 @@ test: style
 	$(MAKE) --no-print-directory --jobs 2 types suite
 
 suite: $(VENV)/installed
-	$(call PYTEST,4) -m "not thorough"
+	$(call PYTEST,4) -m "not thorough and not ci"
+
+# What is checked beside it before a change is taken: every block of every page and every example runs, the site
+# is built and looked at in a browser, and federations of real processes stand.
+ci: $(VENV)/installed
+	$(call PYTEST,4) -m "ci and not thorough" $(shell grep -rl --include='test_*.py' 'mark\.ci' tests plugins/*/tests)
 
 # The checks to run after each small change.
 quick: $(VENV)/installed
 	$(call PYTEST,2) -m "not slow and not thorough" --hypothesis-profile quick
 
-# What `make test` leaves out: long statistics, benchmarks at small sizes, property tests with more
+# What is left out everywhere else: long statistics, benchmarks at small sizes, property tests with more
 # examples, and the kernels' tests under sanitizers.
 thorough: sanitize
 	$(call PYTEST,2) -m "thorough or hypothesis" --hypothesis-profile thorough

@@ -37,6 +37,7 @@ _SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 @pytest.mark.slow  # a page runs for seconds, all of them for minutes
+@pytest.mark.ci
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     "page",

@@ -14,7 +14,7 @@ from optiframe.comparison.store.store import load
 
 from .command_line import Session, run_in
 
-pytestmark = pytest.mark.slow  # every example is a process that imports and solves
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # every example is a process that imports and solves
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COMPARED = set(EXAMPLES.glob("compare_*.toml"))

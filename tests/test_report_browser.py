@@ -18,7 +18,7 @@ from optiframe.report.page import write_page
 
 from . import comparison_samples as samples
 
-pytestmark = pytest.mark.slow  # many processes, or a browser: minutes of a small machine
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a browser: a minute of a small machine
 
 CHARTS = ("against-time", "against-iterations", "performance", "data-profile")
 

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser
 
 import optiframe
 
-pytestmark = pytest.mark.slow  # a build of all pages, and a browser over them
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a build of all pages, and a browser over them
 
 ROOT = Path(__file__).parent.parent
 PLUGINS = ("rankone", "hodgerank", "tvcs", "manifold", "comrade")

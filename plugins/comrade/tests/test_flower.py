@@ -40,7 +40,7 @@ from .classification_twins import planted
 with flower():
     from optiframe_comrade.backends.flower.grid_workers import GridWorkers, Ready
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a dozen processes
 
 NODES, COLUMNS = 4, 5
 F = planted(2000, COLUMNS)

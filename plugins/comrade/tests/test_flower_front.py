@@ -122,6 +122,7 @@ def trusted(fronted: Deployment) -> ssl.SSLContext:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_nodes_with_registered_keys_run_the_app_through_the_front(
     fronted: Deployment, tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def test_nodes_with_registered_keys_run_the_app_through_the_front(
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.thorough  # half a minute of a processor for one more run
 def test_a_run_with_too_few_nodes_fails(fronted: Deployment, capfd: pytest.CaptureFixture[str]) -> None:
     few = f"nodes={NODES + 1} wait=0.1 columns={COLUMNS}"
@@ -146,17 +148,20 @@ def test_a_run_with_too_few_nodes_fails(fronted: Deployment, capfd: pytest.Captu
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_nothing_but_the_nodes_routes_gets_through_and_those_need_a_key(fronted: Deployment) -> None:
     assert list(federation.problems(fronted.folder)) == []
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize("path", federation._CLOSED)
 def test_what_a_stranger_sends_gets_nothing(fronted: Deployment, path: str) -> None:
     assert federation.ask(fronted.folder, fronted.centre, "POST", path) in (400, 404)
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_without_the_front_the_same_requests_would_be_answered(fronted: Deployment) -> None:
     """What the front is for: the SuperLink itself lets anybody who reaches it list and claim."""
     address = f"https://127.0.0.1:{fronted.centre.superlink}/v1/control/list-nodes"
@@ -200,6 +205,7 @@ def private(path: Path) -> EllipticCurvePrivateKey:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_a_route_of_nodes_needs_the_fresh_signature_of_that_nodes_registered_key(
     fronted: Deployment, tmp_path: Path
 ) -> None:
@@ -216,6 +222,7 @@ def test_a_route_of_nodes_needs_the_fresh_signature_of_that_nodes_registered_key
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_nodes_without_a_registered_key_are_refused_and_end(fronted: Deployment, tmp_path: Path) -> None:
     fronted.start_node("stranger", make_key(tmp_path / "unknown"), {})
     fronted.start_node("nobody", None, {})
@@ -230,12 +237,14 @@ def test_nodes_without_a_registered_key_are_refused_and_end(fronted: Deployment,
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_a_body_beyond_the_limit_is_refused(fronted: Deployment) -> None:
     path = f"/v1/fleet/{ROUTES[3]}"
     assert federation.ask(fronted.folder, fronted.centre, "POST", path, length=1 << 30) == 413
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_behind_the_front_everything_listens_on_loopback_alone(fronted: Deployment) -> None:
     supervisor = psutil.Process(fronted.processes.supervisor.pid)
     ours = {supervisor.pid, *(each.pid for each in supervisor.children(recursive=True))}
