@@ -38,8 +38,8 @@ test: style
 suite: $(VENV)/installed
 	$(call PYTEST,4) -m "not thorough and not ci"
 
-# What is checked beside it before a change is taken: every block of every page and every example runs, the site
-# is built and looked at in a browser, and federations of real processes stand.
+# What is checked beside it before a change is taken: every block of every page, every example and a paper's table
+# run, the site and reports are looked at in a browser, and clusters and federations of real processes stand.
 ci: $(VENV)/installed
 	$(call PYTEST,4) -m "ci and not thorough" $(shell grep -rl --include='test_*.py' 'mark\.ci' tests plugins/*/tests)
 

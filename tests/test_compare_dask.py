@@ -24,7 +24,7 @@ from optiframe.comparison.records import Records
 from optiframe.comparison.run.dask import DaskExecutor
 from optiframe.registry.user_modules import import_user_module
 
-pytestmark = pytest.mark.slow  # many processes
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # many processes
 
 MODULE = str(Path(__file__).parent / "misbehaving.py")
 PLAN = """

@@ -17,7 +17,7 @@ import optiframe
 from optiframe.comparison.plan.plan import read_plan
 from optiframe.registry.user_modules import import_user_module
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("data_folder")]
+pytestmark = [pytest.mark.slow, pytest.mark.ci, pytest.mark.usefixtures("data_folder")]
 
 ROOT = Path(__file__).parent.parent
 CROSS = ROOT / "examples" / "cross"

@@ -162,6 +162,7 @@ def test_the_package_itself_imports_no_numbers(tmp_path: Path):
 
 
 @pytest.mark.slow  # some seconds each
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "member"),
     [

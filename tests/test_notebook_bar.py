@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-pytestmark = pytest.mark.slow  # a kernel is a process of its own
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a kernel is a process of its own
 
 COMPARE = """
 import optiframe

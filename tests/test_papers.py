@@ -46,6 +46,7 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("data_folder")
 def test_every_item_loads_and_one_of_each_paper_is_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(PAPERS)
@@ -70,6 +71,7 @@ def reproduced(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("item", ["hodgerank/table_1", "tvcs/figure_4"])
 def test_a_table_and_a_figure_are_run_judged_and_drawn(item: str, tmp_path: Path) -> None:
@@ -89,6 +91,7 @@ def drawn(pages: Path, item: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("claims")
 def test_a_figure_is_saved_in_fewer_bytes_with_all_it_shows(tmp_path: Path) -> None:
     figures = importlib.import_module("harness.figures")
@@ -261,6 +264,7 @@ def test_every_page_of_the_papers_says_where_it_comes_from() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("claims")
 def test_the_readme_counts_what_the_pages_say() -> None:
     evaluation, pages, readme = (

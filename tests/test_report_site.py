@@ -101,6 +101,7 @@ class Links(HTMLParser):
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_every_link_of_the_site_leads_to_a_file_of_it(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     assert [str(page.relative_to(site)) for page in pages] == [
@@ -129,6 +130,7 @@ def test_a_solvers_page_has_the_history_of_its_versions(site: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_a_site_is_written_again_and_another_programs_is_left_alone(site: Path, tmp_path: Path) -> None:
     before = {path.relative_to(site) for path in site.rglob("*")}
     again = CliRunner().invoke(publish.command, [str(site.parent)])
@@ -141,6 +143,7 @@ def test_a_site_is_written_again_and_another_programs_is_left_alone(site: Path, 
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_what_is_no_longer_stored_leaves_the_site_and_nothing_else_does(tmp_path: Path) -> None:
     keep(tmp_path / "fits", sample())
     keep(tmp_path / "old", samples.only(samples.sample_records(seeds=2), solvers=["newton"]))
@@ -167,6 +170,7 @@ def test_a_folder_without_comparisons_is_refused_in_words(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize("width", [390, pytest.param(1366, marks=pytest.mark.thorough)])
 def test_the_site_opens_from_disk_without_a_complaint(width: int, site: Path, browser: Browser) -> None:
     context = browser.new_context(offline=True, viewport={"width": width, "height": 800})
@@ -236,6 +240,7 @@ def test_a_comparison_displays_in_a_notebook_without_markup_of_its_titles() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_a_comparison_and_its_figures_have_what_a_notebook_asks_for(root: Path) -> None:
     comparison = Comparison.open(root / "fits")
     assert "ridge n=200 &amp; p=50" in comparison._repr_html_()

@@ -46,7 +46,7 @@ from optiframe.problems.objectives.objective import FiniteSum
 from .classification_twins import planted, problem
 from .dask_processes import LONG, cluster_of
 
-pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a cluster of processes is started once, for some seconds
 
 WORKERS = 5
 F = planted(1000, 6)

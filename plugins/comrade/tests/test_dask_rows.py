@@ -29,7 +29,7 @@ from optiframe.records.fields import Array
 
 from .dask_processes import LONG, cluster_of
 
-pytestmark = pytest.mark.slow  # a cluster of processes is started once, for some seconds
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a cluster of processes is started once, for some seconds
 
 da = pytest.importorskip("dask.array")
 PROCESSES, COLUMNS = 3, 4

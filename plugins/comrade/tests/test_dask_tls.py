@@ -19,7 +19,7 @@ from optiframe import Budget, InvalidInput
 
 from .classification_twins import problem
 
-pytestmark = pytest.mark.slow  # a cluster of processes is started, for some seconds
+pytestmark = [pytest.mark.slow, pytest.mark.ci]  # a cluster of processes is started, for some seconds
 
 
 def settings(folder: Path) -> dict[str, Any]:
