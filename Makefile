@@ -41,7 +41,7 @@ suite: $(VENV)/installed
 # What is checked beside it before a change is taken: every block of every page, every example and a paper's table
 # run, the site and reports are looked at in a browser, and clusters and federations of real processes stand.
 ci: $(VENV)/installed
-	$(call PYTEST,4) -m "ci and not thorough" $(shell grep -rl --include='test_*.py' 'mark\.ci' tests plugins/*/tests)
+	$(call PYTEST,4) -m "ci and not thorough" $(shell grep -rl --include='test_*.py' 'mark\.ci' plugins/*/tests tests)
 
 # The checks to run after each small change.
 quick: $(VENV)/installed
