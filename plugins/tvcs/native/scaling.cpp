@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <queue>
 
 #include <optiframe/interrupt.hpp>
 
@@ -230,15 +231,20 @@ private:
     }
 
     // Lowers potentials by distances to the nearest lack in whole widths, so that excess finds its way; false
-    // where some finds none. Distances are small numbers, so that nodes wait in one list for each.
+    // where some finds none. Nodes at each of the smaller distances wait in a list, those further away in a heap.
     bool update(i64 width) {
         interrupt::poll();
         const int shift = std::countr_zero(static_cast<std::uint64_t>(width));
         distance.assign(nodes, far);
         done.assign(nodes, false);
         for (std::vector<i32>& list : lists) list.clear();
+        heap = {};
         const auto wait = [&](i64 v, i64 d) {
             distance[v] = d;
+            if (d >= listed) {
+                heap.emplace(d, static_cast<i32>(v));
+                return;
+            }
             if (d >= static_cast<i64>(lists.size())) lists.resize(d + 1);
             lists[d].push_back(static_cast<i32>(v));
         };
@@ -247,37 +253,38 @@ private:
             left += excess[v] > 0;
             if (excess[v] < 0) wait(v, 0);
         }
-        bool cut = false;
         i64 last = 0; // the distance of the node looked at last
-        for (i64 d = 0; d < static_cast<i64>(lists.size()) && left > 0; ++d)
-            for (std::size_t k = 0; k < lists[d].size() && left > 0; ++k) {
-                const i64 v = lists[d][k];
-                if (done[v]) continue; // it was nearer, too
-                done[v] = true;
-                last = d;
-                left -= excess[v] > 0;
-                pace.after(first[v + 1] - first[v]);
-                effort.arcs += first[v + 1] - first[v];
-                for (i64 j = first[v]; j < first[v + 1]; ++j) {
-                    const i64 u = half[j].head;
-                    if (done[u] | (half[j].room == half[j].both)) continue; // nothing may come back
-                    const i64 cost = -reduced(v, half[j]), through = d + (cost < 0 ? 0 : (cost >> shift) + 1);
-                    if (through >= distance[u]) continue;
-                    if (through < farthest)
-                        wait(u, through);
-                    else
-                        cut = true;
-                }
+        const auto look = [&](i64 v, i64 d) {
+            if (done[v]) return; // it was nearer, too
+            done[v] = true;
+            last = d;
+            left -= excess[v] > 0;
+            pace.after(first[v + 1] - first[v]);
+            effort.arcs += first[v + 1] - first[v];
+            for (i64 j = first[v]; j < first[v + 1]; ++j) {
+                const i64 u = half[j].head;
+                if (done[u] | (half[j].room == half[j].both)) continue; // nothing may come back
+                const i64 cost = -reduced(v, half[j]), through = d + (cost < 0 ? 0 : (cost >> shift) + 1);
+                if (through < distance[u]) wait(u, through);
             }
+        };
+        for (i64 d = 0; d < static_cast<i64>(lists.size()) && left > 0; ++d)
+            for (std::size_t k = 0; k < lists[d].size() && left > 0; ++k) look(lists[d][k], d);
+        while (!heap.empty() && left > 0) {
+            const auto [d, v] = heap.top();
+            heap.pop();
+            look(v, d);
+        }
         for (i64 v = 0; v < nodes; ++v) potential[v] -= (done[v] ? distance[v] : last) * width;
         std::copy(first.begin(), first.end() - 1, at.begin());
-        return left == 0 || cut;
+        return left == 0;
     }
 
+    using Waiting = std::pair<i64, i32>; // a distance, and a node at it
     static constexpr i64 nowhere = std::numeric_limits<i64>::min();
     static constexpr i64 far = std::numeric_limits<i64>::max();
     static constexpr i64 crowded = 500; // looks for a node before all its arcs are sorted
-    static constexpr i64 farthest = 4096; // widths: beyond, potentials fall one by one
+    static constexpr i64 listed = 4096; // distances that have lists
 
     std::span<Link> links;
     std::span<i64> excess, potential;
@@ -290,7 +297,8 @@ private:
     std::vector<u8> queued, done;
     std::vector<i64> distance;
     std::vector<std::pair<i64, i64>> ways; // from a node: the potential that a half leads to, and the half
-    std::vector<std::vector<i32>> lists; // of nodes at each distance
+    std::vector<std::vector<i32>> lists; // of nodes at each of the smaller distances,
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> heap; // and those further away
     interrupt::Pace pace;
 };
 
