@@ -14,6 +14,10 @@ namespace {
 constexpr i64 factor = 8;        // between the widths of two phases
 constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
 constexpr i64 looks_a_rise = 4;  // looks at arcs, times all arcs, between two updates of all potentials
+constexpr i64 patience = 16;     // updates in the first phase: after more, its width is too small for the way that
+constexpr i64 wider = 512;       // excess has to go, and a wider one comes first
+
+enum class Ended { balanced, early, no_way };
 
 // Each link twice, at its tail and at its head, node by node.
 class Residual {
@@ -42,8 +46,9 @@ public:
         return most;
     }
 
-    // A phase: afterwards no half with room costs less than -width, and nothing is in excess.
-    bool phase(i64 width) {
+    // A phase: afterwards no half with room costs less than -width, and nothing is in excess. It ends early after so many
+    // updates of all potentials.
+    Ended phase(i64 width, i64 updates) {
         for (i64 v = 0; v < nodes; ++v)
             for (i64 k = first[v]; k < first[v + 1]; ++k)
                 if ((half[k].room > 0) & (reduced(v, half[k]) < -width)) push(v, k, half[k].room);
@@ -52,8 +57,8 @@ public:
         queued.assign(nodes, false);
         for (i64 v = 0; v < nodes; ++v)
             if (excess[v] > 0) enqueue(v);
-        if (queue.empty()) return true;
-        if (!update(width)) return false;
+        if (queue.empty()) return Ended::balanced;
+        if (!update(width)) return Ended::no_way;
         i64 looks = 0;
         const i64 between = looks_a_rise * static_cast<i64>(half.size()) + nodes;
         for (std::size_t next = 0; next < queue.size(); ++next) {
@@ -66,10 +71,11 @@ public:
             }
             if (looks > between) {
                 looks = 0;
-                if (!update(width)) return false;
+                if (--updates == 0) return Ended::early;
+                if (!update(width)) return Ended::no_way;
             }
         }
-        return true;
+        return Ended::balanced;
     }
 
     // Looks for potentials by which no half with room costs less than -width, with the flow as it is (Bellman and
@@ -310,12 +316,22 @@ bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> po
     const i64 widest = std::max(first > 0 ? first : residual.largest_saving() / factor, last);
     bool moved = !residual.balanced(); // since potentials were looked for that fit the last width at once
     bool done = !moved && residual.fits(last);
+    i64 most = 0; // of a cost, over the next wider width
+    for (const Link& link : links) most = std::max(most, std::abs(link.cost) / wider);
+    bool begun = first > 0;
     for (i64 width = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(widest))); !done;
          width = std::max(width / factor, last)) {
         done = width == last;
         const std::vector<i64> before(potential.begin(), potential.end());
         if (!residual.balanced() || !residual.fits(width)) {
-            if (!residual.phase(width)) return false;
+            begun |= width > most;
+            const Ended how = residual.phase(width, begun ? std::numeric_limits<i64>::max() : patience);
+            if (how == Ended::no_way) return false;
+            begun = how == Ended::balanced;
+            if (!begun) {
+                width *= factor * wider;
+                done = false;
+            }
             moved = true;
         } else if (moved && !done) {
             const std::vector<i64> fitting(potential.begin(), potential.end());

@@ -77,6 +77,22 @@ def test_ties_on_a_square_and_in_regular_groups_take_few_looks() -> None:
         assert plan.effort.arcs < looks * len(instance.v)  # cost scaling alone: 115 and 294
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference does not count looks at arcs")
+def test_ties_whose_units_have_far_to_go_take_few_looks() -> None:
+    equal = hard_instance(np.random.default_rng(0), 250, "equal")
+    row, column = np.indices((100, 100), dtype=np.int32).reshape(2, -1)
+    half = np.full(100, 50)
+    ones = (np.random.default_rng(5).random(10_000) < 0.9).astype(np.float64)
+    for v, bounds, looks in (
+        (equal.v, equal.bounds, 500),
+        (ones, Bounds(row, half, column, half, 4000), 1000),
+    ):
+        plan = ProjectionPlan(*bounds)
+        assert plan.solve(v, squared=True).certificate.holds
+        assert plan.effort is not None
+        assert plan.effort.arcs < looks * len(v)  # in steps of the smallest width: many 10,000 and 4,700
+
+
 @pytest.mark.parametrize("shape", [(1, 5000), (5000, 1)])
 def test_a_matrix_of_one_row_is_a_partial_sort(shape: tuple[int, int]) -> None:
     over = ThreeView.of_matrix(shape, total=2000, per_row=3000, per_column=3000)
