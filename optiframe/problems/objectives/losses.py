@@ -24,6 +24,8 @@ from optiframe.records.fields import Accepts, Array, Matrix, Vector, as_vector
 from optiframe.tables.libsvm import read_libsvm
 
 _DENSE = 500  # up to this order an eigenvalue is computed densely, in well under 0.1 s
+_BLOCK = 1 << 20  # numbers
+_NARROW = 200  # columns up to which dense products of sparse rows take less time than sparse ones
 _ACCURACY = 1e-6  # relative accuracy asked of the iterative eigenvalue; the bound is raised by as much
 
 
@@ -137,10 +139,12 @@ class LinearModel(FiniteSum):
         bends = self.bends(self.matrix @ x) / len(self)
         columns = self.shape[0]
         total = self.l2 * np.eye(columns)
-        # Rows go in blocks, so that their scaled copy is no larger than the answer (or 1024 rows).
-        block = max(columns, 1024)
+        # Rows go in blocks, so that their scaled copy is no larger than the answer (or 8 MB).
+        block = max(columns, _BLOCK // columns)
         for start in range(0, len(self), block):
             rows, weights = self.matrix[start : start + block], bends[start : start + block]
+            if sp.issparse(rows) and columns <= _NARROW:
+                rows = rows.toarray()
             if sp.issparse(rows):
                 total += (rows.T @ (sp.diags_array(weights) @ rows)).toarray()
             else:
@@ -319,7 +323,8 @@ class Logistic(LinearModel):
         return np.asarray(-self.target * expit(-self.target * z))
 
     def bends(self, z: Array) -> Array:
-        return np.asarray(expit(z) * expit(-z))
+        rarer = expit(-np.abs(z))
+        return np.asarray(rarer * (1.0 - rarer))
 
     def conjugates(self, u: Array) -> Array:
         share = -u * self.target  # between 0 and 1 where the conjugate is finite

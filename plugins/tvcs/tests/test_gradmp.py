@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
-from optiframe_tvcs.learning.restricted import minimise_on, restrict
+from optiframe_tvcs.learning.restricted import Inner, minimise_on, restrict
 from optiframe_tvcs.learning.stochastic import StochasticGradMP
 from optiframe_tvcs.sets.sparse_sets import enlarged
 
@@ -163,13 +163,38 @@ def test_with_fewer_rows_than_entries_least_squares_take_the_shortest_point() ->
     assert np.allclose(minimise_on(function, support, np.zeros(9), "cg"), found, atol=1e-7)
 
 
-@pytest.mark.parametrize("loss", [Logistic, SquaredHinge])
-def test_newton_reaches_the_restricted_minimum(loss: type[Logistic]) -> None:
+@pytest.mark.parametrize("loss", [Logistic, SquaredHinge, LeastSquares])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("inner", ["auto", "cg"])
+def test_newton_reaches_the_restricted_minimum(loss: type[Logistic], sparse: bool, inner: Inner) -> None:
     rng = np.random.default_rng(2)
-    function = loss(matrix=rng.standard_normal((80, 12)), target=np.sign(rng.standard_normal(80)))
+    matrix = rng.standard_normal((80, 12)) * (rng.random((80, 12)) < 0.6)
+    function = loss(
+        matrix=sp.csr_array(matrix) if sparse else matrix, target=np.sign(rng.standard_normal(80))
+    )
     support = np.arange(12) % 2 == 0
-    found = minimise_on(function, support, np.zeros(12))
+    found = minimise_on(function, support, np.zeros(12), inner)
     assert np.abs(function.gradient(found)[support]).max() < 1e-8
+
+
+def test_columns_that_are_alike_do_not_send_newton_far() -> None:
+    rng = np.random.default_rng(3)
+    column = rng.standard_normal((60, 1))
+    matrix = np.hstack([column, column * (1 + 1e-14), rng.standard_normal((60, 1))])
+    function = Logistic(matrix=matrix, target=np.sign(rng.standard_normal(60)))
+    found = minimise_on(function, np.ones(3, dtype=bool), np.zeros(3))
+    assert np.abs(function.gradient(found)).max() < 1e-8
+    assert np.abs(found).max() < 10.0
+
+
+def test_newton_ends_early_only_where_the_minimum_is_not_low_enough() -> None:
+    rng = np.random.default_rng(4)
+    function = Logistic(matrix=rng.standard_normal((90, 8)), target=np.sign(rng.standard_normal(90)))
+    support, start = np.arange(8) < 5, np.full(8, 2.0)
+    lowest = function.value(minimise_on(function, support, start))
+    assert function.value(minimise_on(function, support, start, least=1.001 * lowest)) == lowest
+    given_up = function.value(minimise_on(function, support, start, least=0.9 * lowest))
+    assert lowest < given_up < function.value(np.where(support, start, 0.0))
 
 
 def test_the_minimum_of_a_users_function_agrees_with_and_without_a_hessian() -> None:

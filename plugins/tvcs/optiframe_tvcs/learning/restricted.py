@@ -1,4 +1,4 @@
-"""Minimisation over the entries of a given support: least squares, or Newton with conjugate gradients."""
+"""Minimisation over the entries of a given support: least squares, or Newton's method."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from optiframe.records.fields import Array
 
 Inner = Annotated[
     Literal["auto", "cg", "least-squares"],
-    Field(description="restricted minimisation: cg; least-squares; auto: the latter where it is dense"),
+    Field(description="restricted minimisation: Newton with cg; least-squares; auto: by size and objective"),
 ]
 
 ACCURACY = 1e-9
 """Gradient length, relative to that at zero, at which a restricted minimum is taken for reached: a
 thousand times below the default tolerance of a run."""
 _MOST_DENSE = 2000  # columns up to which a dense least-squares problem is solved directly, in about 1 s
+_FEW = 200  # columns up to which the Hessian matrix takes less time than ten of its products
+_PIVOT = 1e-10  # of the largest: below, columns are nearly alike, and a solution's digits mean little
 _NEWTON_STEPS = 50  # Newton takes some ten; only where there is no minimum are there more
 _HALVINGS = 40  # of a Newton step: by then it is below the rounding of the point
 _FALL = 1e-4  # share of the predicted fall that a Newton step must bring (Armijo's usual constant)
@@ -56,6 +58,12 @@ class RestrictedObjective(Objective):
     def gradient(self, x: Array) -> Array:
         return np.array(self.whole.gradient(self._filled(x)).reshape(-1)[self.indices])
 
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        if not self.whole.offers(Objective.value_and_gradient):
+            return self.value(x), self.gradient(x)
+        value, gradient = self.whole.value_and_gradient(self._filled(x))
+        return value, np.array(gradient.reshape(-1)[self.indices])
+
     def hessian_product(self, x: Array, v: Array) -> Array:
         product = self.whole.hessian_product(self._filled(x), self._filled(v))
         return np.array(product.reshape(-1)[self.indices])
@@ -84,6 +92,9 @@ def minimise_on(
     start: Array,
     inner: Inner = "auto",
     time_left: Callable[[], float] | None = None,
+    *,
+    accuracy: float = ACCURACY,
+    least: float = np.inf,
 ) -> Array:
     """A point that is zero outside the support and minimises the objective among such points.
 
@@ -100,9 +111,14 @@ def minimise_on(
         Newton steps by conjugate gradients (one step for a quadratic), without the Hessian
         matrix; of several minima of a quadratic the one nearest to the start. Without a
         Hessian product L-BFGS. "auto": the first for dense least squares of up to 2,000
-        columns.
+        columns; for other linear models of up to 200 Newton steps by the Hessian matrix.
     time_left
         Seconds that are left; with none, what was reached is returned.
+    accuracy
+        Of Newton's method: the gradient's length, relative to that at zero, at which it ends.
+    least
+        A value that a minimum of interest falls below: Newton's method ends where twice the fall that it
+        expects does not lead there.
 
     Notes
     -----
@@ -115,6 +131,7 @@ def minimise_on(
     if not len(indices):
         return x
     reduced, z = restrict(function, indices), np.array(start, dtype=np.float64).reshape(-1)[indices]
+    few = inner == "auto" and isinstance(reduced, LinearModel) and len(indices) <= _FEW
     if inner == "auto":
         small = isinstance(reduced, LeastSquares) and not sp.issparse(reduced.matrix)
         inner = "least-squares" if small and len(indices) <= _MOST_DENSE else "cg"
@@ -122,7 +139,7 @@ def minimise_on(
         assert isinstance(reduced, LeastSquares)
         z = _least_squares(reduced)
     elif reduced.offers(Objective.hessian_product):
-        z = _newton(reduced, z, time_left or _forever)
+        z = _newton(reduced, z, time_left or _forever, accuracy=accuracy, least=least, by_matrix=few)
     else:
         z = _quasi_newton(reduced, z, time_left or _forever)
     x.reshape(-1)[indices] = z
@@ -157,35 +174,59 @@ def _least_squares(function: LeastSquares) -> Array:
     return np.asarray(lstsq(matrix, target, cond=cut, lapack_driver="gelsy", check_finite=False)[0])
 
 
-def _newton(function: Objective, z: Array, time_left: Callable[[], float]) -> Array:
-    """Newton's method, each step by conjugate gradients, halved until the objective falls."""
-    gradient = function.gradient(z)
+def _newton(
+    function: Objective,
+    z: Array,
+    time_left: Callable[[], float],
+    *,
+    accuracy: float,
+    least: float,
+    by_matrix: bool,
+) -> Array:
+    """Newton's method, steps halved until the objective falls, by the Hessian or conjugate gradients."""
+    value, gradient = function.value_and_gradient(z)
     zero = function.gradient(np.zeros_like(z)) if z.any() else gradient
-    goal = ACCURACY * float(np.linalg.norm(zero))
+    goal = accuracy * float(np.linalg.norm(zero))
     quadratic = isinstance(function, LeastSquares) or (
         isinstance(function, RestrictedObjective) and isinstance(function.whole, SquaredDistance)
     )
-    value = function.value(z)
     for _ in range(_NEWTON_STEPS):
         size = float(np.linalg.norm(gradient))
         if size <= goal or time_left() == 0:
             break
-        # A quadratic is done in one step; elsewhere accuracy far from the minimum is wasted, and
-        # this rule still gives faster than linear convergence (Nocedal, Wright, Sec. 7.1).
-        ask = goal if quadratic else min(0.5, float(np.sqrt(size))) * size
-        step = _conjugate_gradients(function, z, gradient, max(ask, goal / 2), time_left)
-        fall = float(gradient @ step)
+        step = _solved(function.hessian(z), -gradient) if by_matrix else None
+        if step is None:
+            # A quadratic is done in one step; elsewhere accuracy far from the minimum is wasted, and
+            # this rule still gives faster than linear convergence (Nocedal, Wright, Sec. 7.1).
+            ask = goal if quadratic else min(0.5, float(np.sqrt(size))) * size
+            step = _conjugate_gradients(function, z, gradient, max(ask, goal / 2), time_left)
+        fall = float(gradient @ step)  # twice what a quadratic falls by
+        if value + fall > least:
+            break
         share = 1.0
         for _ in range(_HALVINGS):
-            ahead = function.value(z + share * step)
+            ahead, after = function.value_and_gradient(z + share * step)
             if ahead <= value + _FALL * share * fall + _ROUNDING * abs(value):
                 break
             share /= 2
         else:
             break
-        z, value = z + share * step, ahead
-        gradient = function.gradient(z)
+        z, value, gradient = z + share * step, ahead, after
     return z
+
+
+def _solved(hessian: Array, right: Array) -> Array | None:
+    """The step that solves Hessian s = right by Cholesky; None where the matrix is nearly singular."""
+    from scipy.linalg import cho_solve, cholesky
+
+    try:
+        factor = cholesky(hessian, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.diag(factor) ** 2
+    if pivots.min() <= _PIVOT * pivots.max():
+        return None
+    return np.asarray(cho_solve((factor, True), right, check_finite=False))
 
 
 def _conjugate_gradients(

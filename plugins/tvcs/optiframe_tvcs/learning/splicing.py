@@ -26,6 +26,7 @@ from optiframe_tvcs.sets.sparse_sets import (
     support,
 )
 
+_ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries counts
 _LEAST_FALL = 1e-10  # relative fall of the objective that counts: ten times the restricted minimum's accuracy
 
 
@@ -86,7 +87,7 @@ class Splicing(Solver[Minimize, Array, None]):
             better, ahead = self._pursued(problem, x, value, fitted, run)
             if better is None:
                 for kept in self._candidates(function, onto, x):
-                    trial = minimise_on(function, kept, x, self.inner, run.time_left)
+                    trial = minimise_on(function, kept, x, self.inner, run.time_left, least=value)
                     ahead = function.value(trial)
                     if _is_better(ahead, value):
                         better = trial
@@ -111,11 +112,12 @@ class Splicing(Solver[Minimize, Array, None]):
             if (key := digest(wide)) in fitted or run.time_left() == 0:
                 break
             fitted.add(key)
-            z = np.asarray(onto.project(minimise_on(function, wide, z, self.inner, run.time_left)))
+            fit = minimise_on(function, wide, z, self.inner, run.time_left, accuracy=_ROUGH)
+            z = np.asarray(onto.project(fit))
             if (key := digest(support(z))) in met:
                 continue
             met.add(key)
-            trial = minimise_on(function, support(z), z, self.inner, run.time_left)
+            trial = minimise_on(function, support(z), z, self.inner, run.time_left, least=least)
             if _is_better(ahead := function.value(trial), least):
                 best, least = trial, ahead
         return best, least
