@@ -25,7 +25,7 @@ from optiframe.tables.libsvm import read_libsvm
 
 _DENSE = 500  # up to this order an eigenvalue is computed densely, in well under 0.1 s
 _BLOCK = 1 << 20  # numbers
-_NARROW = 200  # columns up to which dense products of sparse rows take less time than sparse ones
+_DENSITY = 0.1  # of sparse rows, above which products take less time where they are dense
 _ACCURACY = 1e-6  # relative accuracy asked of the iterative eigenvalue; the bound is raised by as much
 
 
@@ -143,10 +143,13 @@ class LinearModel(FiniteSum):
         block = max(columns, _BLOCK // columns)
         for start in range(0, len(self), block):
             rows, weights = self.matrix[start : start + block], bends[start : start + block]
-            if sp.issparse(rows) and columns <= _NARROW:
+            if sp.issparse(rows) and rows.nnz > _DENSITY * len(weights) * columns:
                 rows = rows.toarray()
             if sp.issparse(rows):
-                total += (rows.T @ (sp.diags_array(weights) @ rows)).toarray()
+                total += (rows.T @ rows.multiply(weights[:, np.newaxis])).toarray()
+            elif (weights >= 0).all():
+                roots = np.sqrt(weights)[:, np.newaxis] * rows
+                total += roots.T @ roots  # half of a product of two: BLAS knows it symmetric
             else:
                 total += rows.T @ (weights[:, np.newaxis] * rows)
         return total

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
+from optiframe_tvcs.learning.splicing import Splicing
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -146,6 +147,16 @@ def test_other_solvers_and_own_losses_fit(solver: str) -> None:
     hinge = SparseClassifier(3, loss=SquaredHinge, solver=solver, budget={"iterations": 500})
     assert hinge.fit(matrix, labels).score(matrix, labels) > 0.9
     assert not hasattr(hinge, "predict_proba")
+
+
+def test_a_solver_is_a_name_a_table_or_an_object() -> None:
+    matrix, target = samples()
+    table = {"name": "tvcs.splicing", "pursuit": 0, "width": 3}
+    by_table = SparseRegressor(3, solver=table).fit(matrix, target)
+    by_object = SparseRegressor(3, solver=Splicing(pursuit=0, width=3)).fit(matrix, target)
+    assert np.array_equal(by_table.coef_, by_object.coef_)
+    with pytest.raises(InvalidInput, match="widht.*width"):
+        SparseRegressor(3, solver={"name": "tvcs.splicing", "widht": 3}).fit(matrix, target)
 
 
 @pytest.mark.slow

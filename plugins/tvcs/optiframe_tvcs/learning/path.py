@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
+from optiframe.registry.registry import build
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
 from optiframe_tvcs.learning.l1_path import l1_path
@@ -106,6 +107,7 @@ def fit_path(
     seed: int,
 ) -> list[Result[Array, Any]]:
     """The fit of each size, rising: from the one before or from an l1 path, whichever ends lower."""
+    chosen = build("solver", solver) if isinstance(solver, Mapping) else solver
     found: list[Result[Array, Any]] = []
     start = np.zeros(function.shape)
     free = np.zeros(function.shape, dtype=bool)
@@ -120,7 +122,7 @@ def fit_path(
                 # Matching pursuits end in a circle where samples are few; the status says so.
                 warnings.simplefilter("ignore", NotConverged)
                 return solve(
-                    problem, solver, start=point, budget=budget, seed=seed, progress=False, trace=False
+                    problem, chosen, start=point, budget=budget, seed=seed, progress=False, trace=False
                 )
 
         result = fit(start)
