@@ -155,7 +155,7 @@ def test_a_solver_is_a_name_a_table_or_an_object() -> None:
     by_table = SparseRegressor(3, solver=table).fit(matrix, target)
     by_object = SparseRegressor(3, solver=Splicing(pursuit=0, width=3)).fit(matrix, target)
     assert np.array_equal(by_table.coef_, by_object.coef_)
-    with pytest.raises(InvalidInput, match="widht.*width"):
+    with pytest.raises(InvalidInput, match=r"widht.*width"):
         SparseRegressor(3, solver={"name": "tvcs.splicing", "widht": 3}).fit(matrix, target)
 
 
