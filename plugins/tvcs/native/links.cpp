@@ -43,7 +43,7 @@ struct Groups {
 } // namespace
 
 bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, Effort& effort) {
-    const i64 source = ends.rows + ends.columns, sink = source + 1;
+    const i64 source = ends.source(), sink = ends.sink();
     const auto is_element = [](const Link& link) { return link.element >= 0; };
     const i64 n = std::ranges::count_if(links, is_element);
     i64 low = 0, high = 0;
@@ -59,8 +59,15 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     total.add(more);
     std::vector<i64> group(ends.node.size(), -1);
     const auto group_of = [&](i32 v) {
-        if (group[v] < 0 && ends.node[v] < source)
-            group[v] = ends.node[v] < ends.rows ? rows.add(more) : columns.add(more);
+        const bool none = ends.node[v] >= source;
+        Groups& of = ends.node[v] < ends.rows || ends.node[v] == source ? rows : columns;
+        if (group[v] < 0) {
+            group[v] = of.add(none ? 0.0 : more);
+            if (none) {
+                of.bound.back() = n;
+                of.fixed.back() = 0;
+            }
+        }
         return group[v];
     };
     List list{{0}, {}, {}, {}, {}};

@@ -6,12 +6,6 @@
 
 namespace optiframe::tvcs {
 
-// The nodes of links: which group each is, the rows first, then the columns, the source and the sink.
-struct Ends {
-    std::span<const i32> node;
-    i64 rows, columns;
-};
-
 // From a flow without excess, with links of elements row by row, to one of least cost. A group whose bound is no link
 // keeps its count: each of its elements is worth so much more that as many are chosen. Fills `potential` such that no
 // link with room costs less than 0, and changes nothing where it gives false: where that takes too much work, or the

@@ -22,7 +22,8 @@ constexpr i64 few = 3000;      // elements up to which all are one list,
 constexpr double tiny = 10.0;  // and elements a group: smoothing says little there, and candidates are nearly all
 constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone, and cost
 constexpr i64 patience = 20;   // scaling has many digits to go through, so that a repair may take so much longer
-constexpr i64 hurry = 5; // where the total does not bind, the network simplex is quick, and a repair gets so much less
+// Where the total does not bind, or groups are tiny, what comes after a repair is quick, and it gets so much less.
+constexpr i64 hurry = 5, some_hurry = 2;
 // Of a few elements far above all prices the worth says nothing: worths are cut so many times above the one that the
 // tightest bound would leave out of like groups. A cut that saves few bits is none.
 constexpr int bits_above = 8, fewest_saved = 4;
@@ -110,7 +111,7 @@ bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& p
     return failures(all, bounds, prices) == 0;
 }
 
-// Cost scaling from prices, or, with `anew`, from those of exact sweeps.
+// The fallback from prices or, with `anew`, from those of exact sweeps and by the last of its ways alone.
 void by_scaling(const Layout& layout, const Point& point, const Elements& all, const Units& units,
                 std::optional<int> ties, bool anew, Prices& prices, Effort& effort) {
     effort.fallback = true;
@@ -120,7 +121,7 @@ void by_scaling(const Layout& layout, const Point& point, const Elements& all, c
     anew ? choose_by_sweeps(list, layout.bounds(), true, prices) : choose(list, layout.bounds(), prices);
     for (i64 k = 0; k < layout.elements(); ++k)
         if (all.whole[k] <= 0) all.state[k] = 0;
-    settle_all(layout, point, units.unit, ties, all, units.limit, prices, effort);
+    settle_all(layout, point, units.unit, ties, !anew, all, units.limit, prices, effort);
 }
 
 // How many bits of the largest worths may be cut off, so that those next to the prices have as many more.
@@ -215,8 +216,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         solve_few_groups(layout, all, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && one_list) {
-        const bool patient = !tiny_groups || are_far_apart(whole, positive);
-        const i64 work = work_for(whole.size()) * (patient ? patience : 1) / (layout.total_binds ? 1 : hurry);
+        const i64 usual = work_for(whole.size());
+        const i64 work = (tiny_groups ? usual / some_hurry : usual * patience) / (layout.total_binds ? 1 : hurry);
         proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = !warm && (alike || layout.elements() <= several);

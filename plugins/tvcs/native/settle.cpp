@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include <optiframe/arrays.hpp>
 #include <optiframe/interrupt.hpp>
@@ -10,6 +11,7 @@
 #include "flow.hpp"
 #include "links.hpp"
 #include "numbers.hpp"
+#include "paths.hpp"
 #include "simplex.hpp"
 
 namespace optiframe::tvcs {
@@ -23,6 +25,7 @@ constexpr i64 closer = i64{1} << 24;
 // units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
 constexpr i64 fewest_nodes = 500, few_nodes = 3000;
 constexpr i64 much_work = 250, some_work = 100; // looks a link, before it is given up
+constexpr i64 work_for_paths = 120;             // and before paths between groups are, which come first
 
 // Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.
 constexpr i64 many_elements = 3000, many_each = 10;
@@ -34,8 +37,8 @@ int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_wid
 class Open {
 public:
     Open(const Layout& layout, const Point& point, int unit, std::span<u8> state, const Prices& prices,
-         Effort& effort)
-        : layout(layout), point(point), state(state), effort(effort), rows(layout.rows()), columns(layout.columns()),
+         bool by_paths, Effort& effort)
+        : layout(layout), point(point), state(state), by_paths(by_paths), effort(effort), rows(layout.rows()), columns(layout.columns()),
           source(rows + columns), sink(source + 1), unit(unit), potential(sink + 1), excess(sink + 1),
           node(sink + 1) {
         for (i64 v = 0; v <= sink; ++v) node[v] = static_cast<i32>(v);
@@ -49,8 +52,8 @@ public:
         const bool chosen = state[k] & chosen_bit;
         // Read once, as another thread may change it: what is no worth by now is the least.
         const double given = point.values[layout.place(k)], value = point.squared ? std::abs(given) : given;
-        links.push_back({static_cast<i32>(row), static_cast<i32>(rows + layout.column[k]), !chosen, chosen, 0,
-                         static_cast<i32>(elements.size())});
+        links.push_back({static_cast<i32>(row_node(row)), static_cast<i32>(column_node(layout.column[k])), !chosen,
+                         chosen, 0, static_cast<i32>(elements.size())});
         elements.push_back(static_cast<i32>(k));
         values.push_back(value > 0 && value < inf ? value : std::numeric_limits<double>::denorm_min());
     }
@@ -63,10 +66,12 @@ public:
                 links.push_back({static_cast<i32>(tail), static_cast<i32>(head), static_cast<i32>(bound - used),
                                  static_cast<i32>(used), 0, -1});
         };
-        for (i64 i = 0; i < rows; ++i) add(source, i, bounds.rows[i], flow.fed[i], prices.u[i]);
-        for (i64 j = 0; j < columns; ++j) add(rows + j, sink, bounds.columns[j], flow.drained[j], prices.w[j]);
+        for (i64 i = 0; i + 1 < rows; ++i) add(source, i, bounds.rows[i], flow.fed[i], prices.u[i]);
+        for (i64 j = 0; j + 1 < columns; ++j) add(rows + j, sink, bounds.columns[j], flow.drained[j], prices.w[j]);
         add(sink, source, bounds.total, flow.back, prices.y0);
         std::ranges::copy(flow.excess, excess.begin());
+        excess[source] += std::exchange(excess[rows - 1], 0);
+        excess[sink] += std::exchange(excess[source - 1], 0);
     }
 
     // Leaves links on cycles only, and the nodes that they join; whether an element is among them.
@@ -130,10 +135,13 @@ public:
         const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1))));
         std::vector<i64> moved(nodes);
         const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+        const Ends ends{node, rows, columns};
         const bool smoothed = balanced && elements_left() >= std::max(many_elements, many_each * nodes) &&
-                              solve_by_prices(links, moved, {node, rows, columns}, effort);
-        const i64 work = smoothed ? 0 : work_for_simplex(balanced);
-        const bool exact = smoothed || (work > 0 && solve_by_simplex(links, excess, moved, work, effort));
+                              solve_by_prices(links, moved, ends, effort);
+        const i64 work_by_paths = work_for_paths * static_cast<i64>(links.size());
+        const bool carried = !smoothed && by_paths && carry_by_paths(links, excess, moved, ends, work_by_paths, effort);
+        const i64 work = smoothed || carried ? 0 : work_for_simplex(balanced);
+        const bool exact = smoothed || carried || (work > 0 && solve_by_simplex(links, excess, moved, work, effort));
         check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);
@@ -171,6 +179,10 @@ public:
     }
 
 private:
+    // What is in no group hangs on the source or the sink itself.
+    i64 row_node(i64 row) const { return row + 1 < rows ? row : source; }
+    i64 column_node(i64 column) const { return column + 1 < columns ? rows + column : sink; }
+
     // Looks at links and nodes before the network simplex is given up for cost scaling; 0: it is not tried.
     i64 work_for_simplex(bool balanced) const {
         const i64 nodes = static_cast<i64>(excess.size()), size = static_cast<i64>(links.size());
@@ -258,6 +270,7 @@ private:
     const Layout& layout;
     const Point& point;
     std::span<u8> state;
+    const bool by_paths;
     Effort& effort;
     std::vector<Link> links;
     std::vector<i32> elements; // numbers by rows of those that were open at first,
@@ -329,14 +342,14 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
             std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
             Effort& effort) {
     if (are_forest(layout, elements, prices, within)) return;
-    Open open(layout, point, unit, state, prices, effort);
+    Open open(layout, point, unit, state, prices, true, effort);
     for (const OpenElement& each : elements) open.add_element(each.element, each.row);
     open.add_bounds(used(layout, state, prices, false), prices, within);
     open.finish(nullptr, unit, ties);
 }
 
-void settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, const Elements& all,
-                double limit, Prices& prices, Effort& effort) {
+void settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, bool by_paths,
+                const Elements& all, double limit, Prices& prices, Effort& effort) {
     const i64 rows = layout.rows(), columns = layout.columns(), nodes = rows + columns + 2;
     const int coarse = std::max(unit, unit + 50 - bits_for(nodes));
     const double step = std::ldexp(1.0, coarse - unit);
@@ -344,7 +357,7 @@ void settle_all(const Layout& layout, const Point& point, int unit, std::optiona
     prices.y0 = rounded(prices.y0);
     std::ranges::transform(prices.u, prices.u.begin(), rounded);
     std::ranges::transform(prices.w, prices.w.begin(), rounded);
-    Open open(layout, point, coarse, all.state, prices, effort);
+    Open open(layout, point, coarse, all.state, prices, by_paths, effort);
     for (i64 i = 0; i < rows; ++i)
         for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k)
             if (all.whole[k] > 0) open.add_element(k, i);
@@ -360,8 +373,8 @@ void settle_all(const Layout& layout, const Point& point, int unit, std::optiona
     open.finish(&phi, coarse, ties);
     for (double& each : phi) each = std::rint(each * step);
     const double source = phi[rows + columns], sink = phi[rows + columns + 1];
-    for (i64 i = 0; i < rows; ++i) prices.u[i] = std::clamp(phi[i] - source, 0.0, limit);
-    for (i64 j = 0; j < columns; ++j) prices.w[j] = std::clamp(sink - phi[rows + j], 0.0, limit);
+    for (i64 i = 0; i + 1 < rows; ++i) prices.u[i] = std::clamp(phi[i] - source, 0.0, limit);
+    for (i64 j = 0; j + 1 < columns; ++j) prices.w[j] = std::clamp(sink - phi[rows + j], 0.0, limit);
     prices.y0 = std::clamp(source - sink, 0.0, limit);
 }
 

@@ -64,6 +64,27 @@ def test_the_network_simplex_breaks_ties_as_every_path_does(case: Case) -> None:
     assert np.array_equal(usual.support, scaled.support)
 
 
+@pytest.mark.parametrize("shape", ["tiny groups", "sparse", "chain", "ladder"])
+@pytest.mark.parametrize("worths", ["wide", "1 or 2", "1 + 1e-12", "product down", "sum"])
+def test_paths_between_groups_find_the_same_support_as_cost_scaling(shape: str, worths: str) -> None:
+    for bounds in ("1", "uniform"):
+        instance = adversarial_instance((shape, worths, bounds), 3600, 1)
+        plan = ProjectionPlan(*instance.bounds)
+        usual, scaled = (plan.solve(instance.v, squared=True, forced=forced) for forced in (False, True))
+        assert usual.certificate.holds
+        assert np.array_equal(usual.support, scaled.support)
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference does not count looks at arcs")
+def test_few_looks_are_taken_where_searches_end_at_the_source_and_the_sink() -> None:
+    for case in (("chain", "wide", "2"), ("ladder", "product down", "uniform"), ("sparse", "wide", "1")):
+        instance = adversarial_instance(case, 10_000, 0)
+        plan = ProjectionPlan(*instance.bounds)
+        assert plan.solve(instance.v, squared=True).certificate.holds
+        assert plan.effort is not None
+        assert plan.effort.arcs < 100 * len(instance.v)  # cost scaling: 280 to 730
+
+
 @pytest.mark.skipif(not BUILT, reason="the reference does not count looks at arcs")
 def test_ties_on_a_square_and_in_regular_groups_take_few_looks() -> None:
     made = (

@@ -23,7 +23,8 @@ class Effort(NamedTuple):
     levels
         Times that some of these were solved again in a finer unit.
     fallback
-        Whether the repair took too much work, and the network simplex or cost scaling took its place.
+        Whether the repair took too much work, or was bound to, and paths between groups alone, the network
+        simplex or cost scaling took its place.
     """
 
     candidates: int = 0
