@@ -571,3 +571,39 @@ def test_a_function_of_several_arguments_is_refused_with_the_way_to_write_it() -
     ):
         from_function(lambda x, y: x * y, 2)
     assert from_function(lambda x, scale=2.0: scale * x[0], 1).value(np.ones(1)) == 2.0
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+def test_least_squares_over_some_columns_are_those_of_lapack(sparse: bool, l2: float) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((30, 8)) * (rng.random((30, 8)) < 0.7) * 10.0 ** rng.integers(-8, 9, 8)
+    target = rng.standard_normal(30)
+    function = LeastSquares(matrix=sp.csr_array(matrix) if sparse else matrix, target=target, l2=l2)
+    for indices in (np.array([5]), np.array([1, 5, 6]), np.arange(8)):
+        found = function.minimizer_on(indices)
+        assert found is not None
+        rows = np.vstack([matrix[:, indices], np.sqrt(30 * l2) * np.eye(len(indices))])
+        wanted = np.linalg.lstsq(
+            rows / np.linalg.norm(rows, axis=0), np.append(target, np.zeros(len(indices))), rcond=None
+        )[0] / np.linalg.norm(rows, axis=0)
+        assert found == pytest.approx(wanted, rel=1e-8)
+
+
+def test_least_squares_over_some_columns_do_not_depend_on_what_was_asked_before() -> None:
+    rng = np.random.default_rng(1)
+    matrix, target = rng.standard_normal((200, 90)), rng.standard_normal(200)
+    fresh, used = (LeastSquares(matrix=matrix, target=target) for _ in range(2))
+    for k in range(0, 80, 7):
+        assert used.minimizer_on(np.arange(k, k + 9)) is not None
+    assert np.array_equal(fresh.minimizer_on(np.arange(60)), used.minimizer_on(np.arange(60)))
+
+
+def test_columns_that_are_nearly_alike_have_no_minimizer_of_their_own() -> None:
+    rng = np.random.default_rng(2)
+    column = rng.standard_normal((20, 1))
+    matrix = np.hstack([column, column * (1 + 1e-13), np.zeros((20, 1))])
+    function = LeastSquares(matrix=matrix, target=rng.standard_normal(20))
+    assert function.minimizer_on(np.array([0, 1])) is None
+    assert function.minimizer_on(np.array([2])) is None
+    assert function.minimizer_on(np.array([0])) is not None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.objectives.normal_equations import solved
 from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.records.fields import Array
 
@@ -24,7 +25,6 @@ ACCURACY = 1e-9
 thousand times below the default tolerance of a run."""
 _MOST_DENSE = 2000  # columns up to which a dense least-squares problem is solved directly, in about 1 s
 _FEW = 200  # columns up to which the Hessian matrix takes less time than ten of its products
-_PIVOT = 1e-10  # of the largest: below, columns are nearly alike, and a solution's digits mean little
 _NEWTON_STEPS = 50  # Newton takes some ten; only where there is no minimum are there more
 _HALVINGS = 40  # of a Newton step: by then it is below the rounding of the point
 _FALL = 1e-4  # share of the predicted fall that a Newton step must bring (Armijo's usual constant)
@@ -110,8 +110,9 @@ def minimise_on(
         "least-squares": LAPACK's, for `LeastSquares`; of several minima the shortest. "cg":
         Newton steps by conjugate gradients (one step for a quadratic), without the Hessian
         matrix; of several minima of a quadratic the one nearest to the start. Without a
-        Hessian product L-BFGS. "auto": the first for dense least squares of up to 2,000
-        columns; for other linear models of up to 200 Newton steps by the Hessian matrix.
+        Hessian product L-BFGS. "auto": for least squares of up to 2,000 columns their normal
+        equations, or the first where columns are dense and nearly alike; for other linear models of up to
+        200 Newton steps by the Hessian matrix.
     time_left
         Seconds that are left; with none, what was reached is returned.
     accuracy
@@ -130,6 +131,11 @@ def minimise_on(
     indices = np.flatnonzero(support)
     if not len(indices):
         return x
+    if inner == "auto" and isinstance(function, LeastSquares) and len(indices) <= _MOST_DENSE:
+        values = function.minimizer_on(indices)
+        if values is not None:
+            x.reshape(-1)[indices] = values
+            return x
     reduced, z = restrict(function, indices), np.array(start, dtype=np.float64).reshape(-1)[indices]
     few = inner == "auto" and isinstance(reduced, LinearModel) and len(indices) <= _FEW
     if inner == "auto":
@@ -194,7 +200,7 @@ def _newton(
         size = float(np.linalg.norm(gradient))
         if size <= goal or time_left() == 0:
             break
-        step = _solved(function.hessian(z), -gradient) if by_matrix else None
+        step = solved(function.hessian(z), -gradient) if by_matrix else None
         if step is None:
             # A quadratic is done in one step; elsewhere accuracy far from the minimum is wasted, and
             # this rule still gives faster than linear convergence (Nocedal, Wright, Sec. 7.1).
@@ -213,20 +219,6 @@ def _newton(
             break
         z, value, gradient = z + share * step, ahead, after
     return z
-
-
-def _solved(hessian: Array, right: Array) -> Array | None:
-    """The step that solves Hessian s = right by Cholesky; None where the matrix is nearly singular."""
-    from scipy.linalg import cho_solve, cholesky
-
-    try:
-        factor = cholesky(hessian, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    pivots = np.diag(factor) ** 2
-    if pivots.min() <= _PIVOT * pivots.max():
-        return None
-    return np.asarray(cho_solve((factor, True), right, check_finite=False))
 
 
 def _conjugate_gradients(
