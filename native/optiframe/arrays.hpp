@@ -36,10 +36,13 @@ inline void check(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
 }
 
+[[noreturn]] inline void refuse_length(std::size_t given, std::size_t length, const char* name) {
+    throw std::invalid_argument(std::string(name) + " has the length " + std::to_string(given) + ", not " +
+                                std::to_string(length));
+}
+
 template <class Array> void check_length(const Array& array, std::size_t length, const char* name) {
-    if (array.shape(0) != length)
-        throw std::invalid_argument(std::string(name) + " has the length " + std::to_string(array.shape(0)) +
-                                    ", not " + std::to_string(length));
+    if (array.shape(0) != length) refuse_length(array.shape(0), length, name);
 }
 
 // The largest of some codes, a negative one being a very large one.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <new>
 #include <optional>
+#include <string>
 
 #include <optiframe/arrays.hpp>
 
@@ -80,6 +82,41 @@ nb::object project(const tvcs::Layout& layout, In<double> values, bool squared, 
     return answer_of(report);
 }
 
+// Numbers of a float64 array in one piece, of any shape. To ask for a buffer takes less time than nanobind's arrays do,
+// which is much beside a small projection.
+class Doubles {
+public:
+    Doubles(nb::handle array, bool written, std::size_t length, const char* name) {
+        const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (written ? PyBUF_WRITABLE : 0);
+        const bool given = PyObject_GetBuffer(array.ptr(), &view, flags) == 0;
+        if (!given) PyErr_Clear();
+        const bool doubles = given && view.format != nullptr && std::strcmp(view.format, "d") == 0;
+        if (doubles && size() == length) return;
+        const std::size_t found = doubles ? size() : 0;
+        if (given) PyBuffer_Release(&view);
+        if (doubles) refuse_length(found, length, name);
+        throw nb::type_error((std::string(name) + " must be an array of float64 in one piece" +
+                              (written ? " that may be written to" : "")).c_str());
+    }
+    Doubles(const Doubles&) = delete;
+    ~Doubles() { PyBuffer_Release(&view); }
+
+    std::span<double> span() const { return {static_cast<double*>(view.buf), size()}; }
+
+private:
+    std::size_t size() const { return static_cast<std::size_t>(view.len) / sizeof(double); }
+
+    Py_buffer view;
+};
+
+bool keep(const tvcs::Layout& layout, nb::handle values, nb::handle kept) {
+    const std::size_t n = layout.elements();
+    const Doubles from(values, false, n, "values"), into(kept, true, n, "kept");
+    nb::gil_scoped_release unlocked;
+    std::vector<double> prices(prices_of(layout));
+    return !tvcs::project(layout, {from.span(), true}, {{}, 0}, false, {prices, {}, into.span()}).refused;
+}
+
 } // namespace
 
 NB_MODULE(_native, m) {
@@ -89,4 +126,6 @@ NB_MODULE(_native, m) {
 
     m.def("project", &project, nb::arg("layout"), exact("values"), nb::arg("squared"), exact("start").none(),
           nb::arg("unit"), nb::arg("forced"), exact("prices"), exact("support").none(), exact("kept").none());
+
+    m.def("keep", &keep, nb::arg("layout"), nb::arg("values"), nb::arg("kept"));
 }

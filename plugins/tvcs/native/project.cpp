@@ -55,16 +55,18 @@ bool are_far_apart(std::span<const double> whole, i64 positive) {
 }
 
 // All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps
-// where groups are tiny, and shortest paths do the rest. With more than a few elements it gives up where these
-// would take too much work.
+// where groups are tiny or one view is all there is, and shortest paths do the rest. With more than a few elements it
+// gives up where these would take too much work.
 bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
             Effort& effort) {
     std::vector<double> worth(all.whole.begin(), all.whole.end());
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
-    const Columns columns = by_columns(all.view, worth, all.columns);
     const bool small = all.view.elements() <= few; // at most p units and groups, and 2 p + 4 groups arcs a search
-    const bool swept = !warm && !small && has_tiny_groups(all);
+    const bool one_view = std::min(all.view.groups(), all.columns) == 1;
+    const bool swept = one_view || (!warm && !small && has_tiny_groups(all));
+    Columns columns;
+    if (!one_view) columns = by_columns(all.view, worth, all.columns);
     if (!warm && !swept) first_prices(all, worth, columns, bounds, widths, prices);
     round_to(1.0, prices);
     const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
@@ -76,6 +78,7 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.units = flow.units();
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
+    if (one_view && flow.units() > 0) columns = by_columns(all.view, worth, all.columns);
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
     const i64 budget = small ? std::numeric_limits<i64>::max() / 2 : work;
     const bool carried = (small || worth_carrying(flow, work)) &&

@@ -112,12 +112,16 @@ Counts choose_by_sweeps(const Choice& list, const Bounds& bounds, bool anew, Pri
     for (std::size_t j = 0; j < columns.size(); ++j)
         columns[j] = std::max<i64>(columns[j] - list.sure.columns[j], 0);
     total = std::max<i64>(total, 0);
-    const Columns by_column = by_columns(list.view, list.worth, static_cast<i64>(columns.size()));
-    if (anew) std::ranges::fill(prices.w, 0.0);
-    for (int sweep = 0; sweep < (anew ? 2 * sweeps : sweeps); ++sweep) {
+    const bool by_rows = rows.size() > 1 || columns.size() == 1, both = by_rows && columns.size() > 1;
+    Columns by_column;
+    if (columns.size() > 1) by_column = by_columns(list.view, list.worth, static_cast<i64>(columns.size()));
+    if (anew || !both) std::ranges::fill(prices.w, 0.0);
+    if (!both) std::ranges::fill(prices.u, 0.0);
+    for (int sweep = 0; sweep < (!both ? 1 : anew ? 2 * sweeps : sweeps); ++sweep) { // one view alone: the best prices
         interrupt::poll();
-        prices.y0 = exact_sweep(list.view, list.worth, rows, total, prices.w, prices.u);
-        prices.y0 = exact_sweep(by_column.view(), by_column.worth, columns, total, prices.u, prices.w);
+        if (by_rows) prices.y0 = exact_sweep(list.view, list.worth, rows, total, prices.w, prices.u);
+        if (columns.size() > 1)
+            prices.y0 = exact_sweep(by_column.view(), by_column.worth, columns, total, prices.u, prices.w);
     }
     return choose(list, bounds, prices);
 }

@@ -139,6 +139,52 @@ def test_values_that_are_not_finite_are_reported_and_nothing_is_written(module: 
         assert not given["support"].any()
 
 
+@pytest.mark.parametrize("module", [projection, reference])
+def test_the_projection_alone_is_what_the_report_comes_with(module: Any) -> None:
+    instance = paper_instance(np.random.default_rng(0), 6)
+    layout, given = module.Layout(**layout_arguments(instance)), project_arguments(instance, squared=True)
+    module.project(layout, **given)
+    kept = np.empty((6, 6))
+    assert module.keep(layout, instance.v.reshape(6, 6), kept)
+    assert np.array_equal(kept.reshape(-1), given["kept"])
+    odd = instance.v.copy()
+    odd[7] = np.nan
+    untouched = np.zeros(36)
+    assert not module.keep(layout, odd, untouched)
+    assert not untouched.any()
+
+
+@pytest.mark.parametrize("module", [projection, reference])
+def test_the_projection_alone_takes_no_other_arrays(module: Any) -> None:
+    instance = paper_instance(np.random.default_rng(0), 6)
+    layout = module.Layout(**layout_arguments(instance))
+    v, kept, locked = instance.v, np.empty(36), np.zeros(36)
+    locked.flags.writeable = False
+    turned = v.reshape(6, 6).T
+    for values, into in (
+        (v.astype(np.float32), kept),
+        (turned, kept),
+        (v, turned),
+        (v, locked),
+        (v, kept.view(np.int64)),
+    ):
+        with pytest.raises(TypeError, match="in one piece"):
+            module.keep(layout, values, into)
+    for values, into in ((v[:-1], kept), (v, np.empty(37)), (v, kept[:0])):
+        with pytest.raises(ValueError, match=r"length|one value"):
+            module.keep(layout, values, into)
+    assert not locked.any()
+
+
+@pytest.mark.parametrize("odd", [None, 3, "abc", [1.0] * 36])
+def test_the_projection_alone_takes_arrays_only(odd: Any) -> None:
+    instance = paper_instance(np.random.default_rng(0), 6)
+    layout = projection.Layout(**layout_arguments(instance))
+    for values, into in ((odd, np.empty(36)), (instance.v, odd)):
+        with pytest.raises((TypeError, AttributeError)):
+            projection.keep(layout, values, into)
+
+
 def unpacked(bounds: dict[str, Any], prices: np.ndarray) -> Prices:
     rows = 1 + len(bounds["row_bounds"])
     return Prices(float(prices[0]), prices[1:rows], prices[rows:])

@@ -7,3 +7,4 @@ from optiframe_tvcs.kernels import reference
 
 Layout = native(reference.Layout)
 project = native(reference.project)
+keep = native(reference.keep)

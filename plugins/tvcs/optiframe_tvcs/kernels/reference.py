@@ -139,6 +139,39 @@ def project(  # what is read and what is written, by position
     return Report(unit=place, effort=Effort(candidates=len(values), units=units, paths=paths, rounds=1))
 
 
+def keep(layout: Layout, values: Array, kept: Array) -> bool:
+    """The projection alone: the values of the support of greatest worth of squares, and 0 elsewhere.
+
+    The kernel's call takes a microsecond less than that of `project`, which matters for some 100 elements.
+
+    Parameters
+    ----------
+    layout
+        The groups of the p elements.
+    values
+        Float64, p numbers of any shape.
+    kept
+        Written; float64, p numbers of any shape.
+
+    Returns
+    -------
+    Whether all values are finite; if not, nothing is written.
+
+    Raises
+    ------
+    TypeError
+        When an array is not of float64 in one piece, or `kept` may not be written to.
+    ValueError
+        When it has not p numbers.
+    """
+    for each in (values, kept):
+        if each.dtype != np.float64 or not each.flags.c_contiguous or not kept.flags.writeable:
+            raise TypeError("values and kept must be arrays of float64 in one piece")
+    prices = np.empty(len(layout.row_bounds) + len(layout.column_bounds) - 1)
+    flat = values.reshape(-1)
+    return not project(layout, flat, True, None, 0, False, prices, None, kept.reshape(-1)).refused
+
+
 def _sweep(worth: Array, group: Codes, bounds: Counts, total: int) -> tuple[float, Array]:
     """The best y0 and prices of one view for fixed prices of the other, by sorting."""
     order = np.lexsort((-worth, group))

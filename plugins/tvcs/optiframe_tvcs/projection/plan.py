@@ -12,7 +12,7 @@ from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels import reference
 from optiframe_tvcs.kernels.answers import Effort
-from optiframe_tvcs.kernels.projection import Layout, project
+from optiframe_tvcs.kernels.projection import Layout, keep, project
 from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Bounds, Prices, check
 from optiframe_tvcs.projection.closed import closed_elements, open_values, with_closed
@@ -153,6 +153,24 @@ class ProjectionPlan:
             self._layout, open_values(v, self.closed), True, start, unit, False, prices, None, kept
         )
         return None if report.refused else (kept, (prices, report.unit))
+
+    def project(self, v: Array, kept: Array) -> bool:
+        """Writes the point that `keep` gives, and nothing else: the least that a projection takes.
+
+        Parameters
+        ----------
+        v
+            Entries, float64, p numbers of any shape.
+        kept
+            The same for the nearest point.
+
+        Returns
+        -------
+        False where an entry is not finite, and nothing was written.
+        """
+        if self.closed is not None:
+            v = open_values(v.reshape(-1), self.closed)
+        return keep(self._layout, np.ascontiguousarray(v), kept)
 
     @cached_property
     def closed(self) -> NDArray[np.bool_] | None:

@@ -102,7 +102,7 @@ class ThreeView(ConstraintSet):
         return self.model_copy(update={**changed, "total": total})
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        if shape not in ((self.size,), self.matrix):
+        if shape not in (self.matrix, (self.size,)):
             allowed = [str(known) for known in (self.matrix, (self.size,)) if known is not None]
             words = " or ".join(allowed)
             raise InvalidInput(f"the set holds points of shape {words}, not of shape {tuple(shape)}")
@@ -177,11 +177,10 @@ class ThreeView(ConstraintSet):
     def project(self, v: Array) -> Array:
         v = as_point(v)
         self.check_shape(v.shape)
-        found = self.plan.keep(v.reshape(-1)) or self.plan.keep(
-            self._flat(v)
-        )  # the second says what is wrong
-        assert found is not None
-        return found[0].reshape(v.shape)
+        kept = np.empty(v.shape)
+        while not self.plan.project(v, kept):
+            self._flat(v)  # says what is wrong
+        return kept
 
     def projector(self) -> WarmProjector:
         """Projects a run of nearby points, each from the prices of the last."""
