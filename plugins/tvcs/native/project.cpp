@@ -32,6 +32,7 @@ constexpr i64 several = 20'000; // up to so many, steps on all elements take les
 // and for candidates next to the thresholds.
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
+constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
 constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 
@@ -52,6 +53,13 @@ bool has_tiny_groups(const Elements& all) {
 bool are_far_apart(std::span<const double> whole, i64 positive) {
     const double mean = std::reduce(whole.begin(), whole.end()) / static_cast<double>(whole.size());
     return rank_value(whole, positive / 2) * far < mean;
+}
+
+// Whether what is left takes longer to repair than more steps: units times what a search for one looks at, all groups and
+// the elements of one. Where groups hold a few elements, steps see too little.
+bool needs_more_steps(const Flow& flow, const Elements& all) {
+    const i64 n = all.view.elements(), groups = flow.source, each = groups + n / std::min(flow.rows, flow.columns);
+    return n > few_each * groups && flow.units() * each > many_left * n;
 }
 
 // All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps
@@ -75,6 +83,21 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     Flow flow(bounds, prices);
     flow.start(counts);
     if (!swept) improve(list, prices, counts, flow);
+    if (!warm && !swept && needs_more_steps(flow, all)) {
+        Prices tried{0.0, std::vector<double>(prices.u.size()), std::vector<double>(prices.w.size())};
+        const std::vector<u8> before(all.state.begin(), all.state.end());
+        const i64 units = flow.units();
+        first_prices(all, worth, columns, bounds, narrow_widths, tried);
+        round_to(1.0, tried);
+        const Counts found = choose(list, bounds, tried);
+        flow.set_prices(tried);
+        flow.start(found);
+        if (flow.units() >= units) { // no better
+            std::ranges::copy(before, all.state.begin());
+            flow.set_prices(prices);
+            flow.start(counts);
+        }
+    }
     effort.units = flow.units();
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;

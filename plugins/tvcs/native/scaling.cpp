@@ -14,7 +14,7 @@ namespace {
 constexpr i64 factor = 8;        // between the widths of two phases
 constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
 constexpr i64 looks_a_rise = 4;  // looks at arcs, times all arcs, between two updates of all potentials
-constexpr i64 patience = 16;     // updates in the first phase: after more, its width is too small for the way that
+constexpr i64 patience = 6;      // updates in the first phase: after more, its width is too small for the way that
 constexpr i64 wider = 512;       // excess has to go, and a wider one comes first
 
 enum class Ended { balanced, early, no_way };
