@@ -63,8 +63,8 @@ bool needs_more_steps(const Flow& flow, const Elements& all) {
 }
 
 // All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps
-// where groups are tiny or one view is all there is, and shortest paths do the rest. With more than a few elements it
-// gives up where these would take too much work.
+// where groups are tiny or one view is all there is, and shortest paths do the rest. With more than a few elements, or
+// with tiny groups, it gives up where these would take too much work.
 bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
             Effort& effort) {
     std::vector<double> worth(all.whole.begin(), all.whole.end());
@@ -103,9 +103,8 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.rounds = 1;
     if (one_view && flow.units() > 0) columns = by_columns(all.view, worth, all.columns);
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
-    const i64 budget = small ? std::numeric_limits<i64>::max() / 2 : work;
-    const bool carried = (small || worth_carrying(flow, work)) &&
-                         carry_all(flow, arcs, budget, effort) == Carried::all;
+    const i64 budget = !small ? work : has_tiny_groups(all) ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
+    const bool carried = worth_carrying(flow, budget) && carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);
     return carried && failures(all, bounds, prices) == 0;
 }
