@@ -143,11 +143,16 @@ private:
     // Carries what groups have too much of or lack to or from others or the hubs.
     bool repair() {
         drain_all();
+        const double all = excess_left();
+        const i64 began = work;
         i64 drained = work;
+        carried = 0;
         for (i64 v = 0; v < nodes; ++v) {
             if (is_hub(v)) continue;
             while (node[v].excess != 0) {
                 if (!(node[v].excess > 0 ? search<true>(v) : search<false>(v))) return false;
+                const double taken = static_cast<double>(work - began), limit = static_cast<double>(most);
+                if (taken > limit / 8 && taken * all > limit * static_cast<double>(carried)) return false;
                 if (work - drained <= looks_to_drain * static_cast<i64>(half.size() / 2)) continue;
                 drain_all();
                 drained = work;
@@ -300,6 +305,7 @@ private:
             if (is_hub(start) || !is_hub(end)) units = std::min(units, std::abs(node[end].excess));
             for (i64 v = end; v != start; v = half[half[node[v].by].other].head)
                 units = std::min(units, units_on<forward>(half[node[v].by]));
+            carried += is_hub(end) ? units : 2 * units;
             for (i64 v = end; v != start;) {
                 const i64 k = node[v].by;
                 v = half[half[k].other].head;
@@ -381,7 +387,8 @@ private:
 
     const Ends& ends_of;
     const i64 nodes;
-    i64 most; // looks at arcs
+    i64 most;        // looks at arcs
+    i64 carried = 0; // of excess and lacks
     i64 source = -1, sink = -1, total = -1; // where they are there; the half at the source of the bound of all
     std::vector<i64> first;
     std::vector<Half> half;
