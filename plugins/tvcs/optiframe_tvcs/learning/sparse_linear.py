@@ -1,0 +1,197 @@
+"""What sparse estimators share: paths over sizes, the choice of one, and what to know before trusting it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, nearest, require
+from optiframe.findings import Finding
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.records.fields import Array
+from optiframe.solving.result import Result, Status
+from optiframe_tvcs.learning.path import Scaling, criterion, fit_path
+from optiframe_tvcs.learning.size_choice import largest_chosen, sizes_to_fit, views_do_not_help
+from optiframe_tvcs.learning.trust import cut_short, fits_anything, refuse_extremes
+from optiframe_tvcs.sets.three_view import ThreeView
+
+require("sklearn", "sklearn", "optiframework-tvcs")
+
+from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402  # after the message
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
+from sklearn.model_selection import check_cv  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+_CUT_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.DIVERGED)
+
+
+class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Fits a path over sizes and keeps one; see `SparseRegressor` for its parameters."""
+
+    losses: ClassVar[Mapping[str, type[LinearModel]]]
+
+    coef_: Array
+    intercept_: Any
+    size_: int
+    sizes_: Array
+    scores_: Array
+    coef_path_: Array
+    result_: Result[Array, Any]
+    findings_: tuple[Finding, ...]
+    n_iter_: int
+
+    def __init__(
+        self,
+        size: int | Literal["cv", "bic", "ebic", "sic"] = "cv",
+        *,
+        sizes: Sequence[int] | None = None,
+        over: ThreeView | None = None,
+        loss: Any = None,
+        l2: float = 0.0,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        solver: Any = "tvcs.splicing",
+        cv: Any = 5,
+        budget: Any = None,
+        seed: int = 0,
+    ) -> None:
+        self.size = size
+        self.sizes = sizes
+        self.over = over
+        self.loss = loss
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.solver = solver
+        self.cv = cv
+        self.budget = budget
+        self.seed = seed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit(self, matrix: Any, target: Array) -> Self:
+        """Fit the path, choose the size, keep what was learnt; `target` is real."""
+        make = self._objective()
+        over = self._set(matrix.shape[1])
+        most = matrix.shape[1] if over is None else over.limit
+        sizes = sizes_to_fit(self.size, self.sizes, matrix.shape, most)
+        scaling = Scaling.of(matrix, standardise=self.standardize, intercept=self.fit_intercept)
+        scaled = scaling.apply(matrix)
+        refuse_extremes(scaled, target)
+        # The intercept of least squares is then 0 but for the scaling, and a penalty leaves it alone.
+        middle = float(target.mean()) if self.fit_intercept and self._is_least_squares() else 0.0
+        target = target - middle
+        function = make(scaled, target)
+        findings: list[Finding] = []
+        folds = self._folds(matrix, target) if self.size == "cv" else []
+        path = self._path(function, over, sizes)
+        points = [result.solution for result in path]
+        if self.size == "cv":
+            losses = self._held_out(matrix, target, over, sizes, folds)
+            self.scores_ = losses.mean(axis=0)
+        elif isinstance(self.size, str):
+            self.scores_ = np.array(
+                [criterion(self.size, function, x, self._used(x), matrix.shape[1]) for x in points]
+            )
+        else:
+            self.scores_ = np.full(len(sizes), np.nan)
+        chosen = len(sizes) - 1 if not isinstance(self.size, str) else int(np.argmin(self.scores_))
+        if self.size == "cv" and over is not None:
+            alone = self._held_out(matrix, target, None, sizes, folds)
+            findings.extend(views_do_not_help(losses, alone, sizes))
+        if isinstance(self.size, str) and chosen == len(sizes) - 1 > 0 and sizes[-1] < most:
+            findings.append(largest_chosen(sizes[-1]))
+        undone = [scaling.undo(x) for x in points]
+        self.coef_path_ = np.array([weights for weights, _ in undone])
+        self.sizes_ = np.array(sizes)
+        self.result_ = path[chosen]
+        self.n_iter_ = max(1, sum(result.iterations for result in path))
+        self.coef_, intercept = undone[chosen]
+        self.intercept_ = intercept + middle
+        self.size_ = int(np.count_nonzero(self.coef_))
+        findings.extend(fits_anything(self.size_ + self.fit_intercept, len(target)))
+        if self.result_.status in _CUT_SHORT:
+            findings.append(cut_short(self.size_, self.result_.message))
+            warnings.warn(findings[-1].text, ConvergenceWarning, stacklevel=3)
+        self.findings_ = (*self.result_.findings, *findings)
+        return self
+
+    def _path(
+        self, function: LinearModel, over: ThreeView | None, sizes: Sequence[int]
+    ) -> list[Result[Array, Any]]:
+        return fit_path(
+            function,
+            over,
+            sizes,
+            intercept=self.fit_intercept,
+            solver=self.solver,
+            budget=self.budget,
+            seed=self.seed,
+        )
+
+    def _held_out(
+        self, matrix: Any, target: Array, over: ThreeView | None, sizes: Sequence[int], folds: Any
+    ) -> Array:
+        """Mean loss on the samples left out, shape (folds, sizes); columns are scaled by the others alone."""
+        make, rows = self._objective(penalised=False), []
+        for kept, left in folds:
+            scaling = Scaling.of(matrix[kept], standardise=self.standardize, intercept=self.fit_intercept)
+            learnt = self._objective()(scaling.apply(matrix[kept]), target[kept])
+            judge = make(scaling.apply(matrix[left]), target[left])
+            rows.append([judge.value(result.solution) for result in self._path(learnt, over, sizes)])
+        return np.array(rows)
+
+    def _used(self, x: Array) -> int:
+        return int(np.count_nonzero(x[:-1] if self.fit_intercept else x))
+
+    def _folds(self, matrix: Any, target: Array) -> list[Any]:
+        classes = isinstance(self, ClassifierMixin)
+        folds = min(self.cv, len(target)) if isinstance(self.cv, int) else self.cv
+        if classes and isinstance(folds, int):  # a class must have a sample in each fold
+            folds = min(folds, int(np.unique(target, return_counts=True)[1].min()))
+        if isinstance(folds, int) and folds < 2:
+            raise InvalidInput(
+                "cross-validation needs two samples (of each class); give `size`, or choose it by "
+                '"bic"; got n_samples=1'
+            )
+        return list(check_cv(folds, target, classifier=classes).split(matrix, target))
+
+    def _objective(self, *, penalised: bool = True) -> Callable[[Any, Array], LinearModel]:
+        known = self.losses
+        loss = next(iter(known)) if self.loss is None else self.loss
+        if isinstance(loss, str):
+            if loss not in known:
+                raise InvalidInput(
+                    f"loss must be one of {', '.join(known)} or a class of linear models, "
+                    f"got {loss!r}{nearest(loss, known)}"
+                )
+            loss = known[loss]
+        l2 = self.l2 if penalised else 0.0
+        made: Callable[..., LinearModel] = loss
+        return lambda matrix, target: made(matrix=matrix, target=target, l2=l2)
+
+    def _is_least_squares(self) -> bool:
+        return self.loss in (LeastSquares, LeastSquares.name) or (
+            self.loss is None and "least-squares" in self.losses
+        )
+
+    def _set(self, features: int) -> ThreeView | None:
+        over: ConstraintSet | None = self.over
+        if over is None:
+            return None
+        if not isinstance(over, ThreeView):
+            raise InvalidInput(f"over must be a ThreeView or None, got {type(over).__name__}")
+        over.check_shape((features,))
+        return over
+
+    def _decision(self, x: Any) -> Array:
+        check_is_fitted(self)
+        matrix = validate_data(self, x, reset=False, accept_sparse="csr", dtype=np.float64)
+        return np.asarray(matrix @ np.ravel(self.coef_) + float(np.ravel(self.intercept_)[0]))
