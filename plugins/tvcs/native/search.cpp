@@ -30,6 +30,9 @@ constexpr double first_ramp = 6.0; // elements a group on the first ramp
 // And on those after each step: many short ones cost less than the paths they save.
 constexpr double follow_widths[] = {4.0, 3.0, 2.0, 1.5,  1.0, 0.8,  0.7, 0.6,
                                     0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1};
+// Units times the groups that a search passes, over the candidates: from here on more steps take less time than paths.
+constexpr double worth_steps = 0.75;
+constexpr double each_widths[] = {6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1}; // on that of each group
 
 // A list and its columns as smoothing takes them, with what they need beside.
 struct Smoothed {
@@ -144,6 +147,38 @@ bool widen_overfull(const Sure& sure, const Bounds& bounds, Windows& windows) {
     return some;
 }
 
+// Chooses by the sign of the reduced worth; gives the units by which groups and the total miss their bounds.
+double choose_from(const Bounds& bounds, const Prices& prices, Found& found) {
+    List& list = found.list;
+    std::vector<i64> rows = found.sure.rows, columns = found.sure.columns;
+    for (i64 i = 0; i < list.view().groups(); ++i)
+        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
+            list.chosen[k] = list.worth[k] - prices.y0 - prices.u[i] - prices.w[list.column[k]] > 0;
+            rows[i] += list.chosen[k];
+            columns[list.column[k]] += list.chosen[k];
+        }
+    const i64 held = std::reduce(rows.begin(), rows.end());
+    return misplaced(rows, bounds.rows, prices.u) + misplaced(columns, bounds.columns, prices.w) +
+           misplaced({&held, 1}, {&bounds.total, 1}, {&prices.y0, 1});
+}
+
+// Better prices by steps on the list with a ramp for each group, where they leave less to repair, and what they choose.
+void polish(const Bounds& bounds, double unit, Smoothed& smoothed, Prices& prices, Found& found) {
+    round_to(unit, prices);
+    const double off = choose_from(bounds, prices, found);
+    const double groups = static_cast<double>(prices.u.size() + prices.w.size());
+    if (unit > 1.0 || off * groups < worth_steps * static_cast<double>(found.list.size())) return;
+    Prices tried = prices;
+    const double ramp = first_ramp * groups;
+    const double tau = 2.0 * near_width(found.list.view(), found.list.worth, prices, ramp);
+    anneal_each(smoothed.rows, smoothed.columns, bounds.total, tried, std::max(2.0, tau), each_widths);
+    round_to(unit, tried);
+    if (choose_from(bounds, tried, found) < off)
+        prices = std::move(tried);
+    else
+        choose_from(bounds, prices, found);
+}
+
 Found nothing(i64 rows, i64 columns) {
     return {{}, {std::vector<i64>(rows), std::vector<i64>(columns)}, {rows, columns}, std::vector<i64>(rows)};
 }
@@ -183,7 +218,13 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
         const double wrong = stage > 0 ? static_cast<double>(marked.wrong) : 0.0;
         found.list = gather(all, found.listed);
         // Done when the last smoothing left nearly everything outside its list on its side.
-        if (marked.listed == 0 || (stage > 1 && wrong <= 0.01 * groups) || stage == stages - 1) return found;
+        if (marked.listed == 0 || (stage > 1 && wrong <= 0.01 * groups) || stage == stages - 1) {
+            if (marked.listed == 0) return found;
+            Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
+            list.within(found.sure, found.windows);
+            polish(bounds, unit, list, prices, found);
+            return found;
+        }
         Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
         const Windows old = found.windows;
         list.within(found.sure, old);
@@ -198,9 +239,13 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
             }
         } else if (stage > 0 || keep * groups < static_cast<double>(marked.listed)) {
             // From here on, the so many elements of each group that are nearest to its threshold.
-            const double need = (stage > 0 ? 0.5 : 1.5) * keep;
-            found.windows = list.spread_windows(prices, std::vector<double>(rows, need),
-                                                std::vector<double>(all.columns, need));
+            const auto need = [&](std::span<const double> length) {
+                std::vector<double> each;
+                for (const double n : length)
+                    each.push_back((stage > 0 ? 0.5 : 1.5) * std::max(keep, std::sqrt(n)));
+                return each;
+            };
+            found.windows = list.spread_windows(prices, need(layout.row_length), need(layout.column_length));
             if (unit > 1.0)
                 for (double& width : found.windows.rows) width = std::max(width, unit);
         } else {
@@ -240,10 +285,7 @@ bool follow(const Elements& all, const Layout& layout, double unit, Prices& pric
     smoothed.within(found.sure, found.windows);
     anneal(smoothed.rows, smoothed.columns, bounds.total, prices,
            std::max(2.0, 2.0 * width * first_ramp / followed), follow_widths);
-    round_to(unit, prices);
-    for (i64 i = 0; i < rows; ++i)
-        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k)
-            list.chosen[k] = list.worth[k] - prices.y0 - prices.u[i] - prices.w[list.column[k]] > 0;
+    polish(bounds, unit, smoothed, prices, found);
     return true;
 }
 

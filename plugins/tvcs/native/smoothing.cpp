@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
@@ -11,6 +13,8 @@ namespace optiframe::tvcs {
 
 namespace {
 
+constexpr double counted = 3.0; // elements on a ramp; fewer say nothing of how far apart they lie
+constexpr double narrower = 0.05, wider = 8.0; // a ramp becomes in a step, at most
 constexpr double widest_for_ties = 64.0, narrowest_for_ties = 0.7;
 
 struct Count {
@@ -70,21 +74,43 @@ const double* at(std::span<const double> numbers, i64 k) {
     return theta;
 }
 
-struct Step {
-    double y0, ramp;
+// Of each group how wide its ramp is, and how many elements lie on it.
+struct Ramps {
+    std::vector<double> width, on;
+
+    explicit Ramps(std::vector<double> each) : width(std::move(each)), on(width.size()) {}
+    double elements() const { return std::reduce(on.begin(), on.end()); }
+    // Wider or narrower, so that about `want` elements lie on it, after it was made for `before`.
+    void resize(double want, double before) {
+        for (std::size_t g = 0; g < width.size(); ++g) {
+            const double change = want / (want < counted ? std::min(before, counted) : std::max(on[g], 0.5));
+            width[g] = std::max(2.0, width[g] * std::clamp(change, narrower, wider));
+        }
+    }
 };
 
-// One Newton step for y0 and the prices of one view; gives y0 and how many elements lie on the ramp.
-OPTIFRAME_CLONES Step newton_block(const Side& side, i64 total, double y0, double* price,
-                                   const double* other_price, double tau, double* star) {
+// Where so many of some elements are above, however far that is.
+double threshold_of(i64 n, const double* worth, const i32* other, const double* price, i64 above) {
+    if (above >= n) return -1.0;
+    std::vector<double> left(n);
+    for (i64 k = 0; k < n; ++k) left[k] = worth[k] - price[other[k]];
+    above = std::max<i64>(above, 0);
+    std::ranges::nth_element(left, left.begin() + above, std::greater<>());
+    const double next = left[above];
+    return above == 0 ? next : 0.5 * (next + *std::min_element(left.begin(), left.begin() + above));
+}
+
+// One Newton step for y0 and the prices of one view; gives y0. A step is no longer than the ramp is wide, or with `exact`
+// goes all the way.
+OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, double* price,
+                                     const double* other_price, bool exact, Ramps& ramps, double* star) {
     const i64 groups = side.view.groups();
-    const double inverse = 1.0 / tau;
-    double held = 0.0, slope = 0.0, ramp = 0.0;
+    const i32* other = side.view.other.data();
+    const double* worth = side.worth.data();
+    double held = 0.0, slope = 0.0, on_ramp = 0.0;
     for (i64 g = 0; g < groups; ++g) {
-        const double theta = y0 + price[g], shift = 0.5 - theta * inverse;
+        const double width = ramps.width[g], inverse = 1.0 / width, theta = y0 + price[g], shift = 0.5 - theta * inverse;
         const i64 begin = side.view.first[g], end = side.view.first[g + 1];
-        const i32* other = side.view.other.data();
-        const double* worth = side.worth.data();
         Lanes counts = {}, on = {};
         const Lanes none = {}, whole = none + 1.0;
         i64 k = begin;
@@ -106,23 +132,30 @@ OPTIFRAME_CLONES Step newton_block(const Side& side, i64 total, double y0, doubl
             d += z == c;
         }
         n += side.sure_of(g);
-        ramp += d;
+        ramps.on[g] = d;
         const double bound = static_cast<double>(side.bounds[g]), over = n - bound;
         const double step = d > 0.0 ? over / d : over;
-        star[g] = theta + std::min(std::max(step, -1.0), 1.0) * tau;
+        star[g] = theta + std::min(std::max(step, -1.0), 1.0) * width;
+        if (exact && price[g] == 0.0 && over <= 0.0)
+            star[g] = -1.0; // the bound does not bind
+        else if (exact && std::abs(over) > d)
+            star[g] = threshold_of(end - begin, worth + begin, other + begin, other_price,
+                                   side.bounds[g] - (side.sure.empty() ? 0 : side.sure[g]));
         star[g] = std::min(std::max(star[g], side.lowest(g)), side.highest(g));
         if (star[g] > y0) {
             held += bound;
         } else {
             held += n;
-            slope += d;
+            on_ramp += d;
+            slope += d * inverse;
         }
     }
     const double over = held - static_cast<double>(total);
-    const double step = slope > 0.0 ? over / slope : over;
-    y0 = std::max(y0 + std::min(std::max(step, -1.0), 1.0) * tau, 0.0);
+    const double step = slope > 0.0 ? std::clamp(over, -on_ramp, on_ramp) / slope
+                                    : std::clamp(over, -1.0, 1.0) * *std::ranges::min_element(ramps.width);
+    y0 = std::max(y0 + step, 0.0);
     for (i64 g = 0; g < groups; ++g) price[g] = std::max(0.0, star[g] - y0);
-    return {y0, ramp};
+    return y0;
 }
 
 OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double* price,
@@ -257,15 +290,37 @@ void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, do
             std::span<const double> widths) {
     const double groups = static_cast<double>(rows.view.groups() + columns.view.groups());
     std::vector<double> star(std::max(prices.u.size(), prices.w.size()));
+    Ramps row_ramps(std::vector<double>(prices.u.size(), tau)), column_ramps(std::vector<double>(prices.w.size(), tau));
     interrupt::Pace pace;
     for (const double width : widths) {
         pace.after(2 * rows.view.elements());
-        prices.y0 = newton_block(rows, total, prices.y0, prices.u.data(), prices.w.data(), tau, star.data()).y0;
-        const Step step =
-            newton_block(columns, total, prices.y0, prices.w.data(), prices.u.data(), tau, star.data());
-        prices.y0 = step.y0;
+        double *u = prices.u.data(), *w = prices.w.data();
+        prices.y0 = newton_block(rows, total, prices.y0, u, w, false, row_ramps, star.data());
+        prices.y0 = newton_block(columns, total, prices.y0, w, u, false, column_ramps, star.data());
         // Where few elements lie on it the ramp is not narrowed further than by half.
-        tau = std::max(2.0, tau * std::min(1.0, std::max(width * groups / std::max(step.ramp, 1.0), 0.5)));
+        const double on = std::max(column_ramps.elements(), 1.0);
+        tau = std::max(2.0, tau * std::min(1.0, std::max(width * groups / on, 0.5)));
+        std::ranges::fill(row_ramps.width, tau);
+        std::ranges::fill(column_ramps.width, tau);
+    }
+}
+
+void anneal_each(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
+                 std::span<const double> widths) {
+    std::vector<double> star(std::max(prices.u.size(), prices.w.size()));
+    Ramps row_ramps(std::vector<double>(prices.u.size(), tau)), column_ramps(std::vector<double>(prices.w.size(), tau));
+    double before = inf;
+    interrupt::Pace pace;
+    for (const double width : widths) {
+        pace.after(2 * rows.view.elements());
+        if (before < inf) {
+            row_ramps.resize(width, before);
+            column_ramps.resize(width, before);
+        }
+        double *u = prices.u.data(), *w = prices.w.data();
+        prices.y0 = newton_block(rows, total, prices.y0, u, w, true, row_ramps, star.data());
+        prices.y0 = newton_block(columns, total, prices.y0, w, u, true, column_ramps, star.data());
+        before = width;
     }
 }
 
