@@ -24,7 +24,7 @@ constexpr i64 closer = i64{1} << 24;
 // The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where no
 // units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
 constexpr i64 fewest_nodes = 500, few_nodes = 3000;
-constexpr i64 much_work = 250, some_work = 20; // looks a link, before it is given up
+constexpr i64 much_work = 250, some_work = 100; // looks a link, before it is given up
 constexpr i64 work_for_paths = 120;             // and before paths between groups are, which come first
 
 // Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.

@@ -47,9 +47,9 @@ std::vector<double> spread(const Side& side, double y0, std::span<const double> 
 void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
             std::span<const double> widths);
 
-// The same with a ramp of its own for each group after the first step: next to the
-// threshold of a group that may keep one element of a thousand, worths lie further apart than in the middle of another,
-// and one width for both leaves ten times as many units to repair.
+// The same with a ramp of its own for each group after the first step: next to the threshold of a group that may keep
+// one element of a thousand, worths lie further apart than in the middle of another, and one width for both leaves
+// ten times as many units to repair.
 void anneal_each(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
                  std::span<const double> widths);
 
