@@ -2,7 +2,7 @@
 #pragma once
 
 #include "flow.hpp"
-#include "scaling.hpp"
+#include "link_graph.hpp"
 
 namespace optiframe::tvcs {
 

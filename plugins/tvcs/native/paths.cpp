@@ -20,28 +20,21 @@ constexpr i64 few_units = 3;        // between source and sink, so many are carr
 constexpr double most_ahead = 8.0;  // times the last move of the source
 constexpr i64 highest = i64{1} << 58; // potential of the source: sums of a few are far from 2^63
 
-class Paths {
+class Paths : LinkGraph {
 public:
     Paths(std::span<const Link> links, std::span<const i64> excess, const Ends& ends, i64 budget)
-        : ends_of(ends), nodes(static_cast<i64>(excess.size())), most(budget), first(nodes + 1), half(2 * links.size()),
-          node(nodes), depth(nodes), at(nodes) {
+        : LinkGraph(links, static_cast<i64>(excess.size())), ends_of(ends), nodes(static_cast<i64>(excess.size())),
+          most(budget), node(nodes), depth(nodes) {
         for (i64 v = 0; v < nodes; ++v) {
             if (ends.node[v] == ends.source()) source = v;
             if (ends.node[v] == ends.sink()) sink = v;
+            node[v].excess = excess[v];
         }
+        i64 next = source >= 0 ? first[source] : 0;
         for (const Link& link : links) {
-            ++first[link.tail + 1];
-            ++first[link.head + 1];
+            if (link.element < 0 && link.tail == sink) total = next;
+            next += link.tail == source || link.head == source;
         }
-        std::partial_sum(first.begin(), first.end(), first.begin());
-        std::copy(first.begin(), first.end() - 1, at.begin());
-        for (const Link& link : links) {
-            const i64 out = at[link.tail]++, in = at[link.head]++;
-            half[out] = {link.cost, link.head, static_cast<i32>(in), link.room, link.room + link.back};
-            half[in] = {-link.cost, link.tail, static_cast<i32>(out), link.back, link.room + link.back};
-            if (link.element < 0 && link.tail == sink) total = in;
-        }
-        for (i64 v = 0; v < nodes; ++v) node[v].excess = excess[v];
     }
 
     bool solve() {
@@ -55,11 +48,7 @@ public:
     }
 
     void write(std::span<Link> links, std::span<i64> excess, std::span<i64> potential) {
-        std::copy(first.begin(), first.end() - 1, at.begin());
-        for (Link& link : links) {
-            link.room = half[at[link.tail]++].room;
-            link.back = half[at[link.head]++].room;
-        }
+        write_rooms(links);
         for (i64 v = 0; v < nodes; ++v) {
             excess[v] = 0;
             potential[v] += node[v].potential;
@@ -69,11 +58,6 @@ public:
     i64 work = 0; // looks at arcs
 
 private:
-    struct Half {
-        i64 cost;
-        i32 head, other; // the node it leads to, and the half there
-        i32 room, both;  // units that fit on it, and on it and its other together
-    };
     struct Node {
         i64 potential = 0, excess = 0;
         i64 distance = far; // in a search
@@ -355,7 +339,7 @@ private:
                 }
             }
             if (last == none) return;
-            std::copy(first.begin(), first.end() - 1, at.begin());
+            rewind();
             for (const i32 start : reached) {
                 if (depth[start] > 0) break;
                 level.assign(1, start);
@@ -390,12 +374,10 @@ private:
     i64 most;        // looks at arcs
     i64 carried = 0; // of excess and lacks
     i64 source = -1, sink = -1, total = -1; // where they are there; the half at the source of the bound of all
-    std::vector<i64> first;
-    std::vector<Half> half;
     std::vector<Node> node;
     std::vector<std::pair<i64, i32>> heap; // of nodes by their distance
     std::vector<i32> level, reached, moving, depth;
-    std::vector<i64> at, distances, lengths;
+    std::vector<i64> distances, lengths;
     interrupt::Pace pace;
 };
 

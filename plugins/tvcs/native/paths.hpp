@@ -1,7 +1,7 @@
 // Flows of least cost by shortest paths between groups, where source and sink take what comes.
 #pragma once
 
-#include "scaling.hpp"
+#include "link_graph.hpp"
 
 namespace optiframe::tvcs {
 

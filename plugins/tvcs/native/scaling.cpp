@@ -19,24 +19,12 @@ constexpr i64 wider = 512;       // excess has to go, and a wider one comes firs
 
 enum class Ended { balanced, early, no_way };
 
-// Each link twice, at its tail and at its head, node by node.
-class Residual {
+// A flow and potentials that come nearer to the best, phase by phase.
+class Scaling : LinkGraph {
 public:
-    Residual(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, Effort& effort)
-        : links(links), excess(excess), potential(potential), effort(effort),
-          nodes(static_cast<i64>(excess.size())), first(nodes + 1), half(2 * links.size()), at(nodes) {
-        for (const Link& link : links) {
-            ++first[link.tail + 1];
-            ++first[link.head + 1];
-        }
-        std::partial_sum(first.begin(), first.end(), first.begin());
-        std::copy(first.begin(), first.end() - 1, at.begin());
-        for (const Link& link : links) {
-            const i64 out = at[link.tail]++, in = at[link.head]++;
-            half[out] = {link.cost, link.head, static_cast<i32>(in), link.room, link.room + link.back};
-            half[in] = {-link.cost, link.tail, static_cast<i32>(out), link.back, link.room + link.back};
-        }
-    }
+    Scaling(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, Effort& effort)
+        : LinkGraph(links, static_cast<i64>(excess.size())), links(links), excess(excess), potential(potential),
+          effort(effort), nodes(static_cast<i64>(excess.size())) {}
 
     i64 largest_saving() const {
         i64 most = 0;
@@ -52,7 +40,7 @@ public:
         for (i64 v = 0; v < nodes; ++v)
             for (i64 k = first[v]; k < first[v + 1]; ++k)
                 if ((half[k].room > 0) & (reduced(v, half[k]) < -width)) push(v, k, half[k].room);
-        std::copy(first.begin(), first.end() - 1, at.begin());
+        rewind();
         queue.clear();
         queued.assign(nodes, false);
         for (i64 v = 0; v < nodes; ++v)
@@ -116,21 +104,9 @@ public:
         return std::ranges::all_of(excess, [](i64 each) { return each == 0; });
     }
 
-    void write() {
-        std::copy(first.begin(), first.end() - 1, at.begin());
-        for (Link& link : links) {
-            link.room = half[at[link.tail]++].room;
-            link.back = half[at[link.head]++].room;
-        }
-    }
+    void write() { write_rooms(links); }
 
 private:
-    struct Half {
-        i64 cost;
-        i32 head, other; // the node it leads to, and the half there
-        i32 room, both; // units that fit on it, and on it and its other together
-    };
-
     i64 reduced(i64 v, const Half& arc) const { return arc.cost + potential[v] - potential[arc.head]; }
 
     void push(i64 v, i64 k, i64 units) {
@@ -282,7 +258,7 @@ private:
             look(v, d);
         }
         for (i64 v = 0; v < nodes; ++v) potential[v] -= (done[v] ? distance[v] : last) * width;
-        std::copy(first.begin(), first.end() - 1, at.begin());
+        rewind();
         return left == 0;
     }
 
@@ -296,9 +272,6 @@ private:
     std::span<i64> excess, potential;
     Effort& effort;
     const i64 nodes;
-    std::vector<i64> first;
-    std::vector<Half> half;
-    std::vector<i64> at; // the half from which on a node looks
     std::vector<i32> queue;
     std::vector<u8> queued, done;
     std::vector<i64> distance;
@@ -312,10 +285,10 @@ private:
 
 bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 first, i64 last,
                  Effort& effort) {
-    Residual residual(links, excess, potential, effort);
-    const i64 widest = std::max(first > 0 ? first : residual.largest_saving() / factor, last);
-    bool moved = !residual.balanced(); // since potentials were looked for that fit the last width at once
-    bool done = !moved && residual.fits(last);
+    Scaling scaling(links, excess, potential, effort);
+    const i64 widest = std::max(first > 0 ? first : scaling.largest_saving() / factor, last);
+    bool moved = !scaling.balanced(); // since potentials were looked for that fit the last width at once
+    bool done = !moved && scaling.fits(last);
     i64 most = 0; // of a cost, over the next wider width
     for (const Link& link : links) most = std::max(most, std::abs(link.cost) / wider);
     bool begun = first > 0;
@@ -323,9 +296,9 @@ bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> po
          width = std::max(width / factor, last)) {
         done = width == last;
         const std::vector<i64> before(potential.begin(), potential.end());
-        if (!residual.balanced() || !residual.fits(width)) {
+        if (!scaling.balanced() || !scaling.fits(width)) {
             begun |= width > most;
-            const Ended how = residual.phase(width, begun ? std::numeric_limits<i64>::max() : patience);
+            const Ended how = scaling.phase(width, begun ? std::numeric_limits<i64>::max() : patience);
             if (how == Ended::no_way) return false;
             begun = how == Ended::balanced;
             if (!begun) {
@@ -336,12 +309,12 @@ bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> po
         } else if (moved && !done) {
             const std::vector<i64> fitting(potential.begin(), potential.end());
             std::ranges::copy(before, potential.begin()); // the last ones are nearer to these
-            done = residual.fits(last);
+            done = scaling.fits(last);
             if (!done) std::ranges::copy(fitting, potential.begin());
             moved = false;
         }
     }
-    residual.write();
+    scaling.write();
     return true;
 }
 

@@ -1,7 +1,7 @@
 // Network simplex (Cunningham 1976): flows of least cost on the graph of groups, from any flow.
 #pragma once
 
-#include "scaling.hpp"
+#include "link_graph.hpp"
 
 namespace optiframe::tvcs {
 
