@@ -607,3 +607,12 @@ def test_columns_that_are_nearly_alike_have_no_minimizer_of_their_own() -> None:
     assert function.minimizer_on(np.array([0, 1])) is None
     assert function.minimizer_on(np.array([2])) is None
     assert function.minimizer_on(np.array([0])) is not None
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e200])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_columns_whose_products_are_no_ordinary_numbers_have_no_minimizer_of_their_own(size: float) -> None:
+    matrix = np.random.default_rng(3).standard_normal((20, 2)) * size
+    function = LeastSquares(matrix=matrix, target=np.ones(20))
+    assert function.minimizer_on(np.array([0, 1])) is None

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 
 _MOST = 1 << 24  # numbers to keep: 128 MB
-_PIVOT = (
-    1e-10  # of what a column has on the diagonal: below, it is nearly a sum of others, and digits mean little
-)
+# Of what a column has on the diagonal: below, it is nearly a sum of others, and digits mean little.
+_PIVOT = 1e-10
+_LEAST = 1e-280  # on the diagonal: smaller products have lost digits
 
 
 class ColumnProducts:
@@ -46,6 +46,8 @@ def solved(matrix: Array, right: Array) -> Array | None:
         factor = cholesky(matrix, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
-    if (np.diag(factor) ** 2 <= _PIVOT * np.diag(matrix)).any():
+    diagonal = np.diag(matrix)
+    # Written so that what is not a number is refused, too: products of entries beyond 1e154 overflow.
+    if not (np.diag(factor) ** 2 > np.maximum(_PIVOT * diagonal, _LEAST)).all():
         return None
     return np.asarray(cho_solve((factor, True), right, check_finite=False))
