@@ -52,9 +52,9 @@ class Splicing(Solver[Minimize, Array, None]):
     step of a pursuit (`restricted.minimise_on`), which take most of the time.
 
     Convergence: the objective falls with every iteration, so it ends after finitely many (`finished`), at a
-    point that nothing tried improves. A fit counts as no better, and ends, where twice the fall that its Newton
-    step expects does not suffice. That is a stronger local minimum than that of `tvcs.htp`, and still not proved
-    the best.
+    point that nothing tried improves. A fit counts as no better, and ends, where twice the fall that its
+    Newton step expects does not suffice. That is a stronger local minimum than that of `tvcs.htp`, and still
+    not proved the best.
 
     The residual is the length of the last move.
     """
