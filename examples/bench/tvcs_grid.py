@@ -105,11 +105,11 @@ def measured(p: int, before: list[Found], chosen: argparse.Namespace) -> list[Fo
 
 def report(found: list[Found], title: str, most: int) -> bool:
     ratios = np.array([each.ratio for each in found])
-    scaled = sum(each.fallback for each in found)
-    print(f"{scaled} by cost scaling; slowest:")
+    fallen = sum(each.fallback for each in found)
+    print(f"{fallen} by the fallback; slowest:")
     for each in sorted(found, key=lambda one: one.ratio)[:most]:
         line = f"  {each.ratio:6.2f}  {each.ours * 1e3:9.3f} ms  {each.theirs * 1e3:9.3f} ms  "
-        print(line + ", ".join(each.case) + (" (cost scaling)" if each.fallback else ""))
+        print(line + ", ".join(each.case) + (" (fallback)" if each.fallback else ""))
     values = {
         "median": np.median(ratios),
         "tenth percentile": np.quantile(ratios, 0.1),

@@ -66,18 +66,16 @@ bool needs_more_steps(const Flow& flow, const Elements& all) {
 }
 
 // All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps
-// where groups are tiny or one view is all there is, and shortest paths do the rest. With more than a few elements, or
-// with tiny groups, it gives up where these would take too much work.
+// where groups are tiny, and shortest paths do the rest. With more than a few elements, or with tiny groups, it gives up
+// where these would take too much work.
 bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
             Effort& effort) {
     std::vector<double> worth(all.whole.begin(), all.whole.end());
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
     const bool small = all.view.elements() <= few; // at most p units and groups, and 2 p + 4 groups arcs a search
-    const bool one_view = std::min(all.view.groups(), all.columns) == 1;
-    const bool swept = one_view || (!warm && !small && has_tiny_groups(all));
-    Columns columns;
-    if (!one_view) columns = by_columns(all.view, worth, all.columns);
+    const bool swept = !warm && !small && has_tiny_groups(all);
+    const Columns columns = by_columns(all.view, worth, all.columns);
     if (!warm && !swept) first_prices(all, worth, columns, bounds, widths, prices);
     round_to(1.0, prices);
     const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
@@ -104,7 +102,6 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.units = flow.units();
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
-    if (one_view && flow.units() > 0) columns = by_columns(all.view, worth, all.columns);
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
     const i64 budget = !small ? work : has_tiny_groups(all) ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
     const bool carried = worth_carrying(flow, budget) && carry_all(flow, arcs, budget, effort) == Carried::all;
@@ -132,15 +129,20 @@ bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& p
     const Counts counts = choose_by_sweeps({all.view, worth, all.state, none}, bounds, true, prices);
     Flow flow(bounds, prices);
     flow.start(counts);
-    const Columns columns = by_columns(all.view, worth, all.columns);
-    const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
-    if (carry_all(flow, arcs, work_for(worth.size()), effort) != Carried::all) return false;
+    effort.units = flow.units();
+    effort.candidates = static_cast<i64>(worth.size());
+    effort.rounds = 1;
+    if (effort.units > 0) {
+        const Columns columns = by_columns(all.view, worth, all.columns);
+        const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
+        if (carry_all(flow, arcs, work_for(worth.size()), effort) != Carried::all) return false;
+    }
     flow.read_prices(limit, prices);
     return failures(all, bounds, prices) == 0;
 }
 
 // The fallback from prices or, with `anew`, from those of exact sweeps and by the last of its ways alone.
-void by_scaling(const Layout& layout, const Point& point, const Elements& all, const Units& units,
+void fall_back(const Layout& layout, const Point& point, const Elements& all, const Units& units,
                 std::optional<int> ties, bool anew, Prices& prices, Effort& effort) {
     effort.fallback = true;
     const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
@@ -258,7 +260,9 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     } else if (!forced && one_list) {
         const i64 usual = work_for(whole.size());
         const i64 work = (tiny_groups ? usual / some_hurry : usual * patience) / (layout.total_binds ? 1 : hurry);
-        proved = direct(all, bounds, warm, work, units.limit, prices, report.effort);
+        proved = std::min(layout.rows(), layout.columns()) == 1
+                     ? by_sweep(all, bounds, units.limit, prices, report.effort)
+                     : direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = !warm && (alike || layout.elements() <= several);
         const std::vector<double> steps =
@@ -288,7 +292,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         report.effort.open = static_cast<i64>(open.size());
         settle(layout, point, units.unit, ties, open, state, prices, within, report.effort);
     } else {
-        by_scaling(layout, point, all, units, alike && !forced ? ties : std::nullopt, forced, prices, report.effort);
+        fall_back(layout, point, all, units, alike && !forced ? ties : std::nullopt, forced, prices, report.effort);
     }
     write(layout, point, state, prices, into);
     return report;
