@@ -14,7 +14,8 @@ namespace optiframe::tvcs {
 namespace {
 
 constexpr double largest = 0x1p50; // of a worth
-constexpr i64 looks = 120;         // a link, before it is given up
+constexpr i64 looks = 120;   // a link, before it is given up
+constexpr i64 most_left = 4; // units times nodes, a link: with more it would be
 constexpr int steps = 32;
 
 // The groups of one view: their bounds, and what an element of each is worth more.
@@ -120,7 +121,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     Flow flow(bounds, prices);
     flow.start(counts);
     const Arcs arcs{view, list.worth, by_column.view(), by_column.worth, by_column.place, list.chosen};
-    if (!worth_carrying(flow, work_for(list.worth.size())) ||
+    if (flow.units() * flow.nodes() > most_left * n ||
         carry_all(flow, arcs, looks * n, effort) != Carried::all)
         return false;
     flow.read_prices(2.0 * largest, prices);

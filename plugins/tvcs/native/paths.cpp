@@ -13,7 +13,6 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr double many_links = 8.0;  // at groups that searches come to, a unit of excess and link: they would take long
 constexpr i64 part_to_repair = 4;   // of the budget, before source and sink are even: more tells of long searches
 constexpr i64 looks_to_drain = 4;   // in searches, times all links, before arcs of length 0 are followed from all nodes
 constexpr i64 few_units = 3;        // between source and sink, so many are carried one by one
@@ -39,7 +38,6 @@ public:
 
     bool solve() {
         for (i64 v = 0; v < nodes; ++v) fill(v);
-        if (excess_left() * links_at_group() > many_links * static_cast<double>(half.size() / 2)) return false;
         const i64 all = std::exchange(most, most / part_to_repair);
         if (!repair()) return false;
         most = all;
@@ -89,16 +87,6 @@ private:
         half[arc.other].room += static_cast<i32>(by);
         node[v].excess -= by;
         node[arc.head].excess += by;
-    }
-
-    // Links at a group that a search comes to, on average.
-    double links_at_group() const {
-        double found = 0.0;
-        for (i64 v = 0; v < nodes; ++v) {
-            const double links = static_cast<double>(first[v + 1] - first[v]);
-            if (!is_hub(v)) found += links * links;
-        }
-        return found / static_cast<double>(half.size());
     }
 
     double excess_left() const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -23,9 +24,13 @@ constexpr i64 closer = i64{1} << 24;
 
 // The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where no
 // units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
-constexpr i64 fewest_nodes = 500, few_nodes = 3000;
-constexpr i64 much_work = 250, some_work = 100; // looks a link, before it is given up
-constexpr i64 work_for_paths = 120;             // and before paths between groups are, which come first
+constexpr i64 fewest_nodes = 1000, few_nodes = 4500;
+constexpr i64 much_work = 300, some_work = 100; // looks a link, before it is given up
+constexpr i64 work_for_paths = 120;             // and before paths between groups are
+// Links at a group, on average: with a few, paths come before a simplex; with many, it ends soon or not.
+constexpr double few_links = 8.0, many_links = 64.0;
+// Excess times these, a link: up to here paths come first too, and above they would take long.
+constexpr double light_load = 0.5, heavy_load = 8.0;
 
 // Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.
 constexpr i64 many_elements = 3000, many_each = 10;
@@ -136,12 +141,25 @@ public:
         std::vector<i64> moved(nodes);
         const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
         const Ends ends{node, rows, columns};
-        const bool smoothed = balanced && elements_left() >= std::max(many_elements, many_each * nodes) &&
-                              solve_by_prices(links, moved, ends, effort);
-        const i64 work_by_paths = work_for_paths * static_cast<i64>(links.size());
-        const bool carried = !smoothed && by_paths && carry_by_paths(links, excess, moved, ends, work_by_paths, effort);
-        const i64 work = smoothed || carried ? 0 : work_for_simplex(balanced);
-        const bool exact = smoothed || carried || (work > 0 && solve_by_simplex(links, excess, moved, work, effort));
+        const auto [at_group, load] = load_of_paths();
+        // What prices of worths that are alike leave is quick by paths or cost scaling.
+        const bool few = nodes <= fewest_nodes && (balanced || first > 0);
+        const auto by_simplex = [&] {
+            const bool flat = few || !layout.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
+            const i64 looks = flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0;
+            return looks > 0 && solve_by_simplex(links, excess, moved, looks * static_cast<i64>(links.size()), effort);
+        };
+        const auto by_smoothing = [&] {
+            return balanced && elements_left() >= std::max(many_elements, many_each * nodes) &&
+                   solve_by_prices(links, moved, ends, effort);
+        };
+        const auto by_groups = [&] {
+            const i64 looks = work_for_paths * static_cast<i64>(links.size());
+            return by_paths && load <= heavy_load && carry_by_paths(links, excess, moved, ends, looks, effort);
+        };
+        const bool by_simplex_first = few && at_group > few_links && load > light_load;
+        const bool exact = by_smoothing() || (by_simplex_first && by_simplex()) || by_groups() ||
+                           (!by_simplex_first && by_simplex());
         check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);
@@ -183,11 +201,25 @@ private:
     i64 row_node(i64 row) const { return row + 1 < rows ? row : source; }
     i64 column_node(i64 column) const { return column + 1 < columns ? rows + column : sink; }
 
-    // Looks at links and nodes before the network simplex is given up for cost scaling; 0: it is not tried.
-    i64 work_for_simplex(bool balanced) const {
-        const i64 nodes = static_cast<i64>(excess.size()), size = static_cast<i64>(links.size());
-        if (nodes <= fewest_nodes || !layout.total_binds) return much_work * size;
-        return balanced && nodes <= few_nodes ? some_work * size : 0;
+    // Links at a group, on average, and how many of these searches from all excess come to, a link, where units go
+    // wherever they cost less than 0.
+    std::pair<double, double> load_of_paths() const {
+        std::vector<i64> at(node.size()), units = excess;
+        for (const Link& link : links) {
+            ++at[link.tail];
+            ++at[link.head];
+            const i64 forwards = link.cost < 0 ? link.room : link.cost > 0 ? -link.back : 0;
+            units[link.tail] -= forwards;
+            units[link.head] += forwards;
+        }
+        double found = 0.0, left = 0.0;
+        for (std::size_t v = 0; v < node.size(); ++v) {
+            if (node[v] >= source) continue;
+            found += static_cast<double>(at[v]) * static_cast<double>(at[v]);
+            left += std::abs(static_cast<double>(units[v]));
+        }
+        const double all = static_cast<double>(links.size()), at_group = found / (2.0 * all);
+        return {at_group, left * at_group / all};
     }
 
     i64 elements_left() const {
