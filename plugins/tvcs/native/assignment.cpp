@@ -29,17 +29,23 @@ OPTIFRAME_CLONES Best two_best(const double* worth, const double* price, i64 n) 
     return {first, second, at};
 }
 
-// Distances of columns through one more row, the row that each is reached from, and the least of the open ones.
-OPTIFRAME_CLONES double relax(const double* worth, const double* price, double base, double row, i64 n,
-                              const double* closed, double* distance, double* before) {
-    double least = inf;
+struct Least {
+    double open, free;
+};
+
+// Distances of columns through one more row, the row that each is reached from, and the least of the open ones and of
+// those without a row.
+OPTIFRAME_CLONES Least relax(const double* worth, const double* price, double base, double row, i64 n,
+                             const double* closed, const double* taken, double* distance, double* before) {
+    double least = inf, free = inf;
     for (i64 j = 0; j < n; ++j) {
         const double d = base + price[j] - worth[j];
         before[j] = d < distance[j] ? row : before[j];
         distance[j] = d < distance[j] ? d : distance[j];
         least = std::min(least, distance[j] + closed[j]);
+        free = std::min(free, distance[j] + taken[j]);
     }
-    return least;
+    return {least, free};
 }
 
 // The shorter side of the matrix as rows, so that every row may find a column.
@@ -47,7 +53,7 @@ class Matrix {
 public:
     Matrix(std::span<const double> worth, i64 rows, i64 columns)
         : rows(rows), columns(columns), worth(worth), u(rows), w(columns), column(rows, -1), row(columns, -1),
-          distance(columns), closed(columns), before(columns) {}
+          distance(columns), closed(columns), taken(columns), before(columns) {}
 
     // The rows and columns from here on are dummies, which are worth so much to all others. Begins with such prices of
     // columns, and those of dummies by which as many rows prefer them as there are.
@@ -76,6 +82,8 @@ public:
                 Best best = two_best(line(i), w.data(), columns);
                 u[i] = std::max(best.second, 0.0);
                 if (best.first <= 0.0) continue; // nothing is worth its price
+                for (i64 j = best.at; best.first == best.second && row[best.at] >= 0 && j < columns; ++j)
+                    if (row[j] < 0 && line(i)[j] - w[j] == best.first) best.at = j; // of those that tie, one that is free
                 if (best.at >= dummy_column && dummy_column + 1 < columns) {
                     if (left == columns) continue;
                     best.at = left++;
@@ -112,19 +120,21 @@ public:
                 drop = base + u[i];
                 dropped = i;
             }
-            const double least = relax(line(i), w.data(), base + u[i], static_cast<double>(i), columns, closed.data(),
-                                       distance.data(), before.data());
+            const auto [least, free] = relax(line(i), w.data(), base + u[i], static_cast<double>(i), columns,
+                                             closed.data(), taken.data(), distance.data(), before.data());
             if (drop <= least) {
                 length = drop;
                 break;
             }
+            const std::vector<double>& barred = free == least ? taken : closed; // of those that tie, one that is free
             i64 j = 0;
-            while (distance[j] + closed[j] != least) ++j;
+            while (distance[j] + barred[j] != least) ++j;
             base = least;
             if (row[j] < 0) {
                 length = least;
                 end = j;
                 dropped = -1;
+                taken[j] = inf;
                 break;
             }
             closed[j] = inf;
@@ -149,6 +159,8 @@ public:
 
     void solve(Effort& effort) {
         reduce();
+        for (i64 j = 0; j < columns; ++j)
+            if (row[j] >= 0) taken[j] = inf;
         for (i64 i = 0; i < rows; ++i)
             if (column[i] < 0) {
                 u[i] = std::max(two_best(line(i), w.data(), columns).first, 0.0);
@@ -172,7 +184,7 @@ private:
 
     const double* line(i64 i) const { return worth.data() + i * columns; }
 
-    std::vector<double> distance, closed, before;
+    std::vector<double> distance, closed, taken, before;
     std::vector<Looked> looked;
     interrupt::Pace pace;
 };
