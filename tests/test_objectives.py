@@ -616,3 +616,52 @@ def test_columns_whose_products_are_no_ordinary_numbers_have_no_minimizer_of_the
     matrix = np.random.default_rng(3).standard_normal((20, 2)) * size
     function = LeastSquares(matrix=matrix, target=np.ones(20))
     assert function.minimizer_on(np.array([0, 1])) is None
+
+
+@models
+@kinds
+def test_a_model_over_some_columns_is_the_model_at_points_that_are_zero_elsewhere(model, kind):
+    function, indices = example(model, kind, columns=6), np.array([4, 1])
+    part, x = function.on_columns(indices), np.zeros(6)
+    x[indices] = [0.5, -2.0]
+    assert part.value(x[indices]) == pytest.approx(function.value(x))
+    assert part.gradient(x[indices]) == pytest.approx(function.gradient(x)[indices])
+
+
+@models
+@kinds
+def test_rows_of_the_hessian_are_those_of_the_matrix_whatever_is_asked_for_first(model, kind):
+    function = example(model, kind, rows=40, columns=30)
+    x = rng(3).standard_normal(30) / 10
+    wanted, rows = function.hessian(x), function.hessian_rows(x)
+    for indices in (np.array([7]), np.array([29, 0]), np.arange(3, 20), np.arange(30)):
+        assert rows.rows(indices) == pytest.approx(wanted[indices])
+        assert rows.among(indices) == pytest.approx(wanted[np.ix_(indices, indices)])
+    above = function.steepest_hessian().rows(np.arange(30))
+    assert np.linalg.eigvalsh(above - wanted).min() > -1e-12
+
+
+@kinds
+def test_rows_that_agree_in_columns_and_target_are_counted_once(kind):
+    values = rng(4).integers(0, 3, (500, 4)) / 3.0
+    matrix = np.column_stack([values, rng(5).standard_normal(500)])
+    target = rng(6).choice([-1.0, 1.0], 500)
+    function = Logistic(matrix=sp.csr_array(matrix) if kind == "sparse" else matrix, target=target)
+    for indices in (np.array([2]), np.array([0, 3])):
+        first, counts = function.rows_alike(indices)
+        seen = np.column_stack([matrix[:, indices], target])
+        wanted, sizes = np.unique(seen, axis=0, return_counts=True)
+        order = np.lexsort(seen[first].T[::-1])
+        assert np.array_equal(seen[first][order], wanted)
+        assert np.array_equal(counts[order], sizes)
+    assert function.rows_alike(np.array([0, 4])) is None  # a column of many values
+    assert function.rows_alike(np.arange(4)) is None  # too many groups
+
+
+def test_rows_are_compared_in_more_columns_than_a_table_has_room_for():
+    kinds_of_rows = rng(7).integers(0, 2, (5, 40)).astype(float)
+    which = rng(8).integers(0, 5, 1000)
+    function = Logistic(matrix=kinds_of_rows[which], target=np.where(which > 2, 1.0, -1.0))
+    first, counts = function.rows_alike(np.arange(40))
+    assert sorted(counts) == sorted(np.bincount(which))
+    assert sorted(which[first]) == [0, 1, 2, 3, 4]

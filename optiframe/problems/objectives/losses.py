@@ -20,7 +20,8 @@ from pydantic import Field, NonNegativeFloat, PlainValidator, model_validator
 from scipy.special import expit, xlogy
 
 from optiframe.errors import InvalidInput, require
-from optiframe.problems.objectives.normal_equations import ColumnProducts, solved
+from optiframe.problems.objectives.columns import Columns
+from optiframe.problems.objectives.normal_equations import HessianRows, solved
 from optiframe.problems.objectives.objective import FiniteSum, Quadratic
 from optiframe.records.fields import Accepts, Array, Matrix, Vector, as_vector
 from optiframe.tables.libsvm import read_libsvm
@@ -156,6 +157,14 @@ class LinearModel(FiniteSum):
                 total += rows.T @ (weights[:, np.newaxis] * rows)
         return total
 
+    def hessian_rows(self, x: Array) -> HessianRows:
+        """Rows of the Hessian at `x`, computed as they are asked for."""
+        return HessianRows(self._columns, self.bends(self.matrix @ x) / len(self), self.l2)
+
+    def steepest_hessian(self) -> HessianRows:
+        """Rows of a matrix that no Hessian exceeds: `most_bend`, which must be finite, at every row."""
+        return HessianRows(self._columns, np.full(len(self), self.most_bend / len(self)), self.l2)
+
     def curvature(self) -> float:
         """`most_bend` times the largest eigenvalue of matrix' matrix / n, plus l2; computed once.
 
@@ -190,6 +199,29 @@ class LinearModel(FiniteSum):
         # Rows of a model have been checked; doing it again would take longer than taking them.
         others = {key: value for key, value in self if key not in ("matrix", "target", "data")}
         return type(self).model_construct(matrix=matrix, target=target, **others)
+
+    def on_columns(self, indices: NDArray[np.intp]) -> Self:
+        """The same model over these entries of x, in this order, the others zero.
+
+        Costs a copy of those columns; of a sparse matrix, one by columns is kept from the first call on.
+        """
+        columns = self._columns.take(indices)
+        for part in (columns.data, columns.indices, columns.indptr) if sp.issparse(columns) else (columns,):
+            part.flags.writeable = False  # ours alone: need not be copied once more
+        # The rest has been checked; doing it again for each fit took a seventh of a path's time.
+        others = {key: value for key, value in self if key not in ("matrix", "data")}
+        return type(self).model_construct(matrix=columns, **others)
+
+    def rows_alike(self, indices: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array] | None:
+        """One row for all that agree in these columns and in the target, and how many each stands for.
+
+        None where few rows agree, or columns or targets have many values. O(n) for each column.
+        """
+        return self._columns.alike(indices, self.target)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self.matrix)
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
@@ -273,19 +305,19 @@ class LeastSquares(LinearModel):
         By normal equations, O(k^3) once the products of these columns are known; they are kept for the next
         call, up to 128 MB. None where columns are nearly alike, or more is to be kept.
         """
-        products = self._products.among(indices)
-        if products is None:
-            return None
-        n = len(self)
-        return solved(products / n + self.l2 * np.eye(len(indices)), self._against_target[indices] / n)
+        products = self._hessian_rows.among(indices)
+        return None if products is None else solved(products, self._against_target[indices])
+
+    def hessian_rows(self, x: Array) -> HessianRows:
+        return self._hessian_rows  # the same at every point
 
     @cached_property
-    def _products(self) -> ColumnProducts:
-        return ColumnProducts(self.matrix)
+    def _hessian_rows(self) -> HessianRows:
+        return HessianRows(self._columns, None, self.l2)
 
     @cached_property
     def _against_target(self) -> Array:
-        return np.asarray(self.matrix.T @ self.target)
+        return np.asarray(self.matrix.T @ self.target) / len(self)
 
     def quadratic(self) -> Quadratic:
         from scipy.sparse.linalg import LinearOperator

@@ -1,53 +1,91 @@
-"""Minima over few columns: products of the columns that were asked for, kept, and Cholesky's method."""
+"""Minima over few columns: rows of a Hessian that were asked for, kept, and Cholesky's method."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from optiframe.problems.objectives.columns import Columns
 from optiframe.records.fields import Array
 
 _MOST = 1 << 24  # numbers to keep: 128 MB
 # Of what a column has on the diagonal: below, it is nearly a sum of others, and digits mean little.
 _PIVOT = 1e-10
 _LEAST = 1e-280  # on the diagonal: smaller products have lost digits
+_FIRST = 64  # rows to have room for
+_SHARE = 8  # more than one column of so many at once: all of them, by one product
+_BLOCK = 16  # columns that take little longer than two by themselves
+_NARROW = 2048  # columns up to which rows are few enough for blocks of them
 
 
-class ColumnProducts:
-    """Products of columns of a matrix with all its columns; each is computed when first asked for.
+class HessianRows:
+    """Rows of matrix' diag(weights) matrix + l2 I; each is computed when first asked for, and kept.
 
-    One at a time, so that none depends on what was asked for before.
+    Parameters
+    ----------
+    columns
+        Of the matrix, which has n rows.
+    weights
+        Shape (n,). None: 1 / n for all; then columns go in fixed blocks, so that no row depends on which were
+        asked for before.
     """
 
-    def __init__(self, matrix: Any) -> None:
-        self._matrix = matrix
-        self._rows: dict[int, Array] = {}
+    def __init__(self, columns: Columns, weights: Array | None, l2: float) -> None:
+        self._columns, self._weights, self._l2 = columns, weights, l2
+        count = columns.matrix.shape[1]
+        self._place = np.full(count, -1)
+        self._known = 0
+        self._table = np.empty((0, count))
+
+    def rows(self, indices: NDArray[np.intp]) -> Array | None:
+        """Rows of these columns, shape (k, columns); None where too many numbers would be kept."""
+        return self._table[self._place[indices]] if self._has(indices) else None
 
     def among(self, indices: NDArray[np.intp]) -> Array | None:
-        """matrix' matrix at these columns, shape (k, k); None where too many numbers would be kept."""
-        for j in indices.tolist():
-            if j not in self._rows:
-                if (len(self._rows) + 1) * self._matrix.shape[1] > _MOST:
-                    return None
-                column = self._matrix[:, [j]]
-                column = column.toarray() if sp.issparse(column) else column
-                self._rows[j] = np.asarray(self._matrix.T @ column.ravel())
-        return np.array([self._rows[j][indices] for j in indices.tolist()])
+        """The part that belongs to these columns, shape (k, k); None where there are too many."""
+        return self._table[self._place[indices][:, np.newaxis], indices] if self._has(indices) else None
+
+    def _has(self, indices: NDArray[np.intp]) -> bool:
+        missing = indices[self._place[indices] < 0]
+        if not len(missing):
+            return True
+        count = len(self._place)
+        if self._weights is None:
+            size = _BLOCK if count <= _NARROW else 1
+            starts = np.unique(missing // size) * size
+            blocks = [np.arange(start, min(start + size, count)) for start in starts.tolist()]
+        elif len(missing) * _SHARE > count:
+            blocks = [np.flatnonzero(self._place < 0)]
+        else:
+            blocks = [missing]
+        return all(self._add(block) for block in blocks)
+
+    def _add(self, block: NDArray[np.intp]) -> bool:
+        count, end = len(self._place), self._known + len(block)
+        if end * count > _MOST:
+            return False
+        if end > len(self._table):
+            table = np.empty((min(max(2 * end, _FIRST), count), count))
+            table[: self._known] = self._table[: self._known]
+            self._table = table
+        fresh = np.arange(self._known, end)
+        self._table[self._known : end] = self._columns.products(block, self._weights)
+        if self._weights is None:
+            self._table[self._known : end] /= self._columns.matrix.shape[0]
+        self._table[fresh, block] += self._l2
+        self._place[block], self._known = fresh, end
+        return True
 
 
 def solved(matrix: Array, right: Array) -> Array | None:
     """The solution of a positive definite system by Cholesky's method; None where it is nearly singular."""
-    from scipy.linalg import cho_solve, cholesky
+    from scipy.linalg.lapack import dposv
 
-    try:
-        factor = cholesky(matrix, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
+    factor, found, failed = dposv(matrix, right, lower=True)
+    if failed:
         return None
-    diagonal = np.diag(matrix)
+    diagonal = np.diagonal(matrix)
     # Written so that what is not a number is refused, too: products of entries beyond 1e154 overflow.
-    if not (np.diag(factor) ** 2 > np.maximum(_PIVOT * diagonal, _LEAST)).all():
+    if not (np.diagonal(factor) ** 2 > np.maximum(_PIVOT * diagonal, _LEAST)).all():
         return None
-    return np.asarray(cho_solve((factor, True), right, check_finite=False))
+    return np.asarray(found)

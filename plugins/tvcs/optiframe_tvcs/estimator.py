@@ -34,7 +34,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         Nonzero coefficients at most: a number, or how to choose it: "cv" by cross-validation, "bic", "ebic"
         or "sic" by that criterion (`optiframe_tvcs.learning.path.criterion`).
     sizes
-        The sizes to choose from. None: all up to n / (log p log log n), at most 100 of them.
+        The sizes to choose from, of which all are tried. None: those up to n / (log p log log n), each up to
+        20, then steps of 5%, and each near the best. They end at 1.5 times the best size and 20 more, where
+        nothing larger was better; then a finding says where.
     over
         A `ThreeView` over the features: bounds on groups of coefficients besides the size. None: no groups.
     loss
@@ -52,9 +54,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         What fits one size, for problems over sets of supports: "tvcs.splicing", "tvcs.htp", "tvcs.iht",
         "tvcs.gradmp", a table with parameters, or a solver.
     cv
-        Folds, or a splitter of scikit-learn, for ``size="cv"``.
-    budget, seed
+        Folds, which are shuffled, or a splitter of scikit-learn, for ``size="cv"``.
+    budget
         Of each single fit, as for `optiframe.solve`.
+    seed
+        Of each single fit, and of the folds.
 
     Attributes
     ----------
@@ -159,7 +163,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         signs = np.where(codes == 1, 1.0, -1.0)
         self._fit(matrix, signs)
         self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
-        self.findings_ = (*self.findings_, *separated(signs * self._decision(matrix), self.l2))
+        self.findings_ = (*self.findings_, *separated(signs * self._predicted(matrix), self.l2))
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -177,6 +181,19 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         if self.loss not in (None, "logistic"):
             raise AttributeError('probabilities need loss = "logistic"')
         return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], Array]:
+        """Logarithms of the probabilities, shape (n, 2); with the logistic loss only."""
+        if self.loss not in (None, "logistic"):
+            raise AttributeError('probabilities need loss = "logistic"')
+        return self._log_probabilities
+
+    def _log_probabilities(self, X: Any) -> Array:
+        from scipy.special import log_expit
+
+        decisions = self.decision_function(X)
+        return np.column_stack([log_expit(-decisions), log_expit(decisions)])
 
     def _probabilities(self, X: Any) -> Array:
         from scipy.special import expit

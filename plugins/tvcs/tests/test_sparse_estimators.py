@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -251,3 +252,52 @@ def test_wrong_parameters_are_named(parameters: dict[str, Any], text: str) -> No
 def test_more_than_two_classes_are_refused_with_the_way_out() -> None:
     with pytest.raises(InvalidInput, match="OneVsRestClassifier"):
         SparseClassifier(1).fit(np.eye(3), [0, 1, 2])
+
+
+def test_chosen_features_have_names_and_fits_of_frames_do_not_warn() -> None:
+    pandas = pytest.importorskip("pandas")
+    matrix, target = samples(p=6)
+    table = pandas.DataFrame(matrix, columns=list("abcdef"))
+    for model, truth in ((SparseRegressor(3), target), (SparseClassifier(3), target > 5)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(table, truth)
+        assert list(model.get_feature_names_out()) == ["a", "b", "c"]
+        assert model.get_support().tolist() == [True] * 3 + [False] * 3
+        assert model.get_support(indices=True).tolist() == [0, 1, 2]
+        assert list(model.get_feature_names_out(list("uvwxyz"))) == ["u", "v", "w"]
+        with pytest.raises(InvalidInput, match="number of features, 6; got 1"):
+            model.get_feature_names_out(["a"])
+    assert list(SparseRegressor(3).fit(matrix, target).get_feature_names_out()) == ["x0", "x1", "x2"]
+    assert np.exp(model.predict_log_proba(table)) == pytest.approx(model.predict_proba(table))
+    assert not hasattr(SparseClassifier(loss="squared-hinge"), "predict_log_proba")
+
+
+def test_a_table_sorted_by_its_target_gets_a_size_as_a_shuffled_one() -> None:
+    matrix, target = samples()
+    order = np.argsort(target)
+    model = SparseRegressor(sizes=range(6)).fit(matrix[order], target[order])
+    assert {0, 1, 2} <= set(np.flatnonzero(model.coef_))
+    again = SparseRegressor(sizes=range(6)).fit(matrix[order], target[order])
+    assert np.array_equal(model.scores_, again.scores_)
+
+
+@pytest.mark.slow
+def test_by_default_sizes_end_long_after_the_best() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((900, 60))
+    target = matrix[:, :3] @ [1.0, -1.0, 2.0] + rng.standard_normal(900)
+    model = SparseRegressor().fit(matrix, target)
+    assert {0, 1, 2} <= set(np.flatnonzero(model.coef_))
+    assert model.size_ < 10
+    assert len(model.sizes_) == len(model.scores_) == len(model.coef_path_)
+    assert model.sizes_[-1] < 60
+    assert model.findings_[-1].identifier == "sparse.sizes-ended"
+
+
+def test_one_fold_is_refused_and_none_means_five() -> None:
+    matrix, target = samples(n=30)
+    with pytest.raises(InvalidInput, match="cv must be at least 2 folds, or a splitter"):
+        SparseRegressor(cv=1).fit(matrix, target)
+    found = SparseRegressor(cv=None, sizes=[0, 1]).fit(matrix, target)
+    assert np.array_equal(found.scores_, SparseRegressor(sizes=[0, 1]).fit(matrix, target).scores_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 _BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs others in their place
 _TRIED = 5  # points of the l1 path, for each size
+_STARTS = 2  # of them, from which a fit begins
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
 
 Criterion = Literal["bic", "ebic", "sic"]
@@ -96,53 +97,86 @@ def bounded(over: ConstraintSet | None, size: int) -> ConstraintSet:
     return over.model_copy(update={"total": min(size, over.limit)})
 
 
-def fit_path(
-    function: LinearModel,
-    over: ConstraintSet | None,
-    sizes: Sequence[int],
-    *,
-    intercept: bool,
-    solver: Any,
-    budget: Any,
-    seed: int,
-) -> list[Result[Array, Any]]:
-    """The fit of each size, rising: from the one before or from an l1 path, whichever ends lower."""
-    chosen = build("solver", solver) if isinstance(solver, Mapping) else solver
-    found: list[Result[Array, Any]] = []
-    start = np.zeros(function.shape)
-    free = np.zeros(function.shape, dtype=bool)
-    free[-1:] = intercept
-    shrunk = list(l1_path(function, free, _BEYOND * max(sizes))) if max(sizes) else []
-    for size in sizes:
-        inside = bounded(over, size)
-        problem = Minimize(function, over=WithIntercept(over=inside) if intercept else inside)
+class SizePath:
+    """Fits of rising sizes: from the one before or from an l1 path, whichever ends lower.
 
-        def fit(point: Array, problem: Minimize = problem) -> Result[Array, Any]:
-            with warnings.catch_warnings():
-                # Matching pursuits end in a circle where samples are few; the status says so.
-                warnings.simplefilter("ignore", NotConverged)
-                return solve(
-                    problem, chosen, start=point, budget=budget, seed=seed, progress=False, trace=False
-                )
+    Parameters
+    ----------
+    function
+        The loss; its last entry is a free intercept where `intercept`.
+    over
+        The set that supports come from besides their size; None: any.
+    solver, budget, seed
+        Of each single fit, as for `optiframe.solve`.
+    """
 
-        result = fit(start)
-        other = _best_of(function, problem.over, shrunk, size)
-        if other is not None and not np.array_equal(support(other), support(result.solution)):
-            result = min(result, fit(other), key=lambda each: each.objective)
-        start = result.solution
-        found.append(result)
-    return found
+    def __init__(
+        self,
+        function: LinearModel,
+        over: ConstraintSet | None,
+        *,
+        intercept: bool,
+        solver: Any,
+        budget: Any,
+        seed: int,
+    ) -> None:
+        self.function, self._over, self._intercept = function, over, intercept
+        self._solver = build("solver", solver) if isinstance(solver, Mapping) else solver
+        self._budget, self._seed = budget, seed
+        free = np.zeros(function.shape, dtype=bool)
+        free[-1:] = intercept
+        self._penalised = l1_path(function, free)
+        self._shrunk: list[Array] = []
+        self._found: dict[int, Result[Array, Any]] = {}
 
+    def at(self, size: int) -> Result[Array, Any]:
+        """The fit of this size, which is kept; sizes may come in any order."""
+        if size in self._found:
+            return self._found[size]
+        below = [each for each in self._found if each < size]
+        start = self._found[max(below)].solution if below else np.zeros(self.function.shape)
+        inside = bounded(self._over, size)
+        problem = Minimize(self.function, over=WithIntercept(over=inside) if self._intercept else inside)
+        result = self._fit(problem, start)
+        met = {support(result.solution).tobytes()}
+        for other in self._best_of_penalised(problem.over, size):
+            if support(other).tobytes() not in met:
+                another = self._fit(problem, other)
+                met |= {support(other).tobytes(), support(another.solution).tobytes()}
+                result = min(result, another, key=lambda each: each.objective)
+        self._found[size] = result
+        return result
 
-def _best_of(function: LinearModel, over: ConstraintSet, points: Sequence[Array], size: int) -> Array | None:
-    """Of the points with `size` entries or a few times as many, cut to the set, the one that fits best."""
-    near = [x for x in points if size <= np.count_nonzero(x) <= _BEYOND * size + 1]
-    cut: dict[bytes, Any] = {}
-    for x in near[:: len(near) // _TRIED + 1]:
-        kept = support(np.asarray(over.project(x)))
-        cut.setdefault(kept.tobytes(), kept)
-    fits = [minimise_on(function, kept, np.zeros(kept.shape)) for kept in cut.values()]
-    return min(fits, key=function.value, default=None) if size else None
+    def _fit(self, problem: Minimize, start: Array) -> Result[Array, Any]:
+        with warnings.catch_warnings():
+            # Matching pursuits end in a circle where samples are few; the status says so.
+            warnings.simplefilter("ignore", NotConverged)
+            return solve(
+                problem,
+                self._solver,
+                start=start,
+                budget=self._budget,
+                seed=self._seed,
+                progress=False,
+                trace=False,
+            )
+
+    def _best_of_penalised(self, over: ConstraintSet, size: int) -> list[Array]:
+        """Of points with `size` entries or a few times as many, cut to the set, those that fit best."""
+        if not size:
+            return []
+        most = _BEYOND * size + 1
+        while not self._shrunk or np.count_nonzero(self._shrunk[-1]) <= most:
+            if (point := next(self._penalised, None)) is None:
+                break
+            self._shrunk.append(point)
+        near = [x for x in self._shrunk if size <= np.count_nonzero(x) <= most]
+        cut: dict[bytes, Array] = {}
+        for x in near[:: len(near) // _TRIED + 1]:
+            kept = np.asarray(over.project(x))
+            cut.setdefault(support(kept).tobytes(), kept)
+        fits = [minimise_on(self.function, support(kept), kept) for kept in cut.values()]
+        return sorted(fits, key=self.function.value)[:_STARTS]
 
 
 def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, features: int) -> float:

@@ -14,6 +14,7 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.objectives.normal_equations import solved
 from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.records.fields import Array
+from optiframe_tvcs.learning.grouped_rows import GroupedRows
 
 Inner = Annotated[
     Literal["auto", "cg", "least-squares"],
@@ -27,6 +28,7 @@ _MOST_DENSE = 2000  # columns up to which a dense least-squares problem is solve
 _FEW = 200  # columns up to which the Hessian matrix takes less time than ten of its products
 _NEWTON_STEPS = 50  # Newton takes some ten; only where there is no minimum are there more
 _HALVINGS = 40  # of a Newton step: by then it is below the rounding of the point
+_SLOW = 0.2  # of the gradient's length: what a step by an old Hessian must bring it to
 _FALL = 1e-4  # share of the predicted fall that a Newton step must bring (Armijo's usual constant)
 _ROUNDING = 10 * float(np.finfo(np.float64).eps)
 _GRADIENT_STEPS = 1000  # of L-BFGS, where the objective has a gradient and no Hessian product
@@ -78,14 +80,9 @@ def restrict(function: Objective, indices: NDArray[np.intp]) -> Objective:
     A linear model keeps those columns only: a copy of rows x len(indices) numbers, after which
     a step costs so much less.
     """
-    if not isinstance(function, LinearModel):
-        return RestrictedObjective(whole=function, indices=indices)
-    columns = function.matrix[:, indices]
-    for part in (columns.data, columns.indices, columns.indptr) if sp.issparse(columns) else (columns,):
-        part.flags.writeable = False  # ours alone: need not be copied once more
-    # The rest has been checked; doing it again for each fit took a seventh of a path's time.
-    others = {key: value for key, value in function if key not in ("matrix", "data")}
-    return type(function).model_construct(matrix=columns, **others)
+    if isinstance(function, LinearModel):
+        return function.on_columns(indices)
+    return RestrictedObjective(whole=function, indices=indices)
 
 
 def minimise_on(
@@ -97,6 +94,7 @@ def minimise_on(
     *,
     accuracy: float = ACCURACY,
     least: float = np.inf,
+    hessian: Array | None = None,
 ) -> Array:
     """A point that is zero outside the support and minimises the objective among such points.
 
@@ -122,6 +120,8 @@ def minimise_on(
     least
         A value that a minimum of interest falls below: Newton's method ends where twice the fall that it
         expects does not lead there.
+    hessian
+        Over the entries of the support, at some point nearby: the first step takes it.
 
     Notes
     -----
@@ -138,8 +138,8 @@ def minimise_on(
         if values is not None:
             x.reshape(-1)[indices] = values
             return x
-    reduced, z = restrict(function, indices), np.array(start, dtype=np.float64).reshape(-1)[indices]
-    few = inner == "auto" and isinstance(reduced, LinearModel) and len(indices) <= _FEW
+    reduced, z = _reduced(function, indices, inner), np.array(start, dtype=np.float64).reshape(-1)[indices]
+    few = inner == "auto" and isinstance(function, LinearModel) and len(indices) <= _FEW
     if inner == "auto":
         small = isinstance(reduced, LeastSquares) and not sp.issparse(reduced.matrix)
         inner = "least-squares" if small and len(indices) <= _MOST_DENSE else "cg"
@@ -147,11 +147,32 @@ def minimise_on(
         assert isinstance(reduced, LeastSquares)
         z = _least_squares(reduced)
     elif reduced.offers(Objective.hessian_product):
-        z = _newton(reduced, z, time_left or _forever, accuracy=accuracy, least=least, by_matrix=few)
+        z = _newton(
+            reduced,
+            z,
+            time_left or _forever,
+            accuracy=accuracy,
+            least=least,
+            by_matrix=few,
+            hessian=hessian if few else None,
+        )
     else:
         z = _quasi_newton(reduced, z, time_left or _forever)
     x.reshape(-1)[indices] = z
     return x
+
+
+def _reduced(function: Objective, indices: NDArray[np.intp], inner: Inner) -> Objective:
+    """The objective over these entries, for Newton's method over rows that differ where few do."""
+    alike = None
+    if inner == "auto" and isinstance(function, LinearModel) and not isinstance(function, LeastSquares):
+        alike = function.rows_alike(indices)
+    if alike is None:
+        return restrict(function, indices)
+    rows, counts = alike
+    assert isinstance(function, LinearModel)
+    model = function.take(rows).on_columns(indices)
+    return GroupedRows.model_construct(model=model, weights=counts / len(function))
 
 
 def why_not_inner(function: Objective, inner: Inner) -> str | None:
@@ -190,8 +211,12 @@ def _newton(
     accuracy: float,
     least: float,
     by_matrix: bool,
+    hessian: Array | None,
 ) -> Array:
-    """Newton's method, steps halved until the objective falls, by the Hessian or conjugate gradients."""
+    """Newton's method, steps halved until the objective falls, by the Hessian or conjugate gradients.
+
+    A Hessian serves as long as steps by it shorten the gradient to a fifth (Kelley 1995, Sec. 5.4.3).
+    """
     value, gradient = function.value_and_gradient(z)
     zero = function.gradient(np.zeros_like(z)) if z.any() else gradient
     goal = accuracy * float(np.linalg.norm(zero))
@@ -202,7 +227,10 @@ def _newton(
         size = float(np.linalg.norm(gradient))
         if size <= goal or time_left() == 0:
             break
-        step = solved(function.hessian(z), -gradient) if by_matrix else None
+        old = hessian is not None
+        if by_matrix and hessian is None:
+            hessian = function.hessian(z)
+        step = None if hessian is None else solved(hessian, -gradient)
         if step is None:
             # A quadratic is done in one step; elsewhere accuracy far from the minimum is wasted, and
             # this rule still gives faster than linear convergence (Nocedal, Wright, Sec. 7.1).
@@ -214,12 +242,17 @@ def _newton(
         share = 1.0
         for _ in range(_HALVINGS):
             ahead, after = function.value_and_gradient(z + share * step)
-            if ahead <= value + _FALL * share * fall + _ROUNDING * abs(value):
+            if old or ahead <= value + _FALL * share * fall + _ROUNDING * abs(value):
                 break
             share /= 2
         else:
             break
+        if old and not ahead <= value + _FALL * fall:
+            hessian = None
+            continue
         z, value, gradient = z + share * step, ahead, after
+        if float(np.linalg.norm(gradient)) > _SLOW * size:
+            hessian = None
     return z
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -14,7 +14,9 @@ from optiframe.records.fields import Array
 from optiframe_tvcs.learning.path import Criterion
 
 _CHOICES = ("cv", *get_args(Criterion))
-_MOST_SIZES = 100  # on a path by default: a fit each
+_ALL = 20  # sizes up to which each is tried
+_STRIDE = 1.05  # times the last size, from there on
+_LONG, _MORE = 1.5, 20  # times the best size and so many more: as far as one looks for a better one
 _GAIN = 1.0  # standard errors by which the total alone must be better before a finding says so
 
 
@@ -48,8 +50,7 @@ def sizes_to_fit(size: Any, sizes: Sequence[int] | None, shape: tuple[int, int],
             # As many as abess tries: more cannot be told apart from noise.
             spread = np.log(max(features, 2)) * max(np.log(max(np.log(rows), 1.0)), 1.0)
             largest = int(max(1, min(most, rows // spread)))
-            steps = np.linspace(0, largest, min(largest, _MOST_SIZES) + 1)
-            return sorted({round(step) for step in steps})
+            return list(range(largest + 1))
         return sorted({_whole(each, most, "sizes") for each in sizes}) or [0]
     asked = _whole(size, most, "size")
     given = range(asked) if sizes is None else (_whole(each, most, "sizes") for each in sizes)
@@ -65,26 +66,66 @@ def _whole(size: Any, most: int, name: str) -> int:
     return min(int(size), most)
 
 
-def largest_chosen(size: int) -> Finding:
-    """A note that the largest size tried was chosen."""
-    return Finding(
-        "note",
-        f"The largest size tried, {size}, was chosen; larger ones may be better. Give larger `sizes`.",
-        identifier="sparse.largest-size-chosen",
-    )
+def search(sizes: Sequence[int], score: Callable[[int], Array], *, shorten: bool) -> dict[int, Array]:
+    """Scores of sizes, lower ones better; `score` gives one for each fold.
+
+    All sizes where not `shorten`. Else all up to 20, then one in twenty more; no larger ones once they have
+    long been no better; and those left out between the best and its neighbours, halving the gap.
+    """
+    found: dict[int, Array] = {}
+    if not shorten:
+        return {size: score(size) for size in sizes}
+    for size in sizes:
+        if found and size != sizes[-1] and size < _STRIDE * max(found) and size > _ALL:
+            continue
+        found[size] = score(size)
+        if size >= _LONG * _best(found) + _MORE:
+            break
+    while between := _left_out(found, sizes):
+        found[between[len(between) // 2]] = score(between[len(between) // 2])
+    return found
 
 
-def views_do_not_help(losses: Array, alone: Array, sizes: Sequence[int]) -> list[Finding]:
+def _best(found: Mapping[int, Array]) -> int:
+    return min(sorted(found), key=lambda size: float(found[size].mean()))
+
+
+def _left_out(found: Mapping[int, Array], sizes: Sequence[int]) -> list[int]:
+    """Sizes between the best and one of its neighbours, the side with more of them."""
+    tried, best = sorted(found), _best(found)
+    at = tried.index(best)
+    low, high = tried[max(at - 1, 0)], tried[min(at + 1, len(tried) - 1)]
+    sides = [[size for size in sizes if low < size < best], [size for size in sizes if best < size < high]]
+    return max(sides, key=len)
+
+
+def end_of_sizes(tried: Sequence[int], chosen: int, largest: int, most: int) -> list[Finding]:
+    """A note on why larger sizes were not tried, where they might be asked for."""
+    if tried[-1] < largest:
+        text = (
+            f"Sizes above {tried[-1]} (to {largest}) were not tried: none above {tried[chosen]} was better. "
+            "Give `sizes` to try them."
+        )
+        return [Finding("note", text, identifier="sparse.sizes-ended")]
+    if 0 < chosen == len(tried) - 1 and largest < most:
+        text = (
+            f"The largest size tried, {largest}, was chosen; larger ones may be better. Give larger `sizes`."
+        )
+        return [Finding("note", text, identifier="sparse.largest-size-chosen")]
+    return []
+
+
+def views_do_not_help(losses: Mapping[int, Array], alone: Mapping[int, Array]) -> list[Finding]:
     """A finding where the size alone predicts better than the views, by the same folds."""
-    ours, theirs = int(np.argmin(losses.mean(axis=0))), int(np.argmin(alone.mean(axis=0)))
-    gap = losses[:, ours] - alone[:, theirs]
+    ours, theirs = _best(losses), _best(alone)
+    gap = losses[ours] - alone[theirs]
     error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
     if gap.mean() <= _GAIN * error:
         return []
-    with_them, without = number(losses[:, ours].mean()), number(alone[:, theirs].mean())
+    with_them, without = number(losses[ours].mean()), number(alone[theirs].mean())
     text = (
         f"The bounds on groups make predictions worse: held-out loss {with_them} with them "
-        f"(size {sizes[ours]}), {without} with the size alone (size {sizes[theirs]}). "
+        f"(size {ours}), {without} with the size alone (size {theirs}). "
         "Leave `over` out, or check the bounds and groups."
     )
     return [Finding("warning", text, identifier="sparse.views-do-not-help")]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.findings import Finding
@@ -14,8 +15,8 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result, Status
-from optiframe_tvcs.learning.path import Scaling, criterion, fit_path
-from optiframe_tvcs.learning.size_choice import largest_chosen, sizes_to_fit, views_do_not_help
+from optiframe_tvcs.learning.path import Criterion, Scaling, SizePath, criterion
+from optiframe_tvcs.learning.size_choice import end_of_sizes, search, sizes_to_fit, views_do_not_help
 from optiframe_tvcs.learning.trust import cut_short, fits_anything, refuse_extremes
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -23,7 +24,7 @@ require("sklearn", "sklearn", "optiframework-tvcs")
 
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402  # after the message
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
-from sklearn.model_selection import check_cv  # noqa: E402
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 _CUT_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.DIVERGED)
@@ -43,6 +44,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     result_: Result[Array, Any]
     findings_: tuple[Finding, ...]
     n_iter_: int
+    n_features_in_: int
 
     def __init__(
         self,
@@ -90,29 +92,30 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         target = target - middle
         function = make(scaled, target)
         findings: list[Finding] = []
+        path = self._path(function, over)
         folds = self._folds(matrix, target) if self.size == "cv" else []
-        path = self._path(function, over, sizes)
-        points = [result.solution for result in path]
+        shorten = self.sizes is None
+        losses: dict[int, Array] = {}
         if self.size == "cv":
-            losses = self._held_out(matrix, target, over, sizes, folds)
-            self.scores_ = losses.mean(axis=0)
+            losses = search(sizes, self._held_out(matrix, target, over, folds), shorten=shorten)
         elif isinstance(self.size, str):
-            self.scores_ = np.array(
-                [criterion(self.size, function, x, self._used(x), matrix.shape[1]) for x in points]
-            )
+            losses = search(sizes, self._by_criterion(path, self.size, matrix.shape[1]), shorten=shorten)
         else:
-            self.scores_ = np.full(len(sizes), np.nan)
-        chosen = len(sizes) - 1 if not isinstance(self.size, str) else int(np.argmin(self.scores_))
+            losses = {size: np.array([np.nan]) for size in sizes}
+        results = [path.at(size) for size in sorted(losses)]
+        points = [result.solution for result in results]
+        self.sizes_ = np.array(sorted(losses))
+        self.scores_ = np.array([losses[size].mean() for size in sorted(losses)])
+        chosen = int(np.argmin(self.scores_)) if isinstance(self.size, str) else len(points) - 1
         if self.size == "cv" and over is not None:
-            alone = self._held_out(matrix, target, None, sizes, folds)
-            findings.extend(views_do_not_help(losses, alone, sizes))
-        if isinstance(self.size, str) and chosen == len(sizes) - 1 > 0 and sizes[-1] < most:
-            findings.append(largest_chosen(sizes[-1]))
+            alone = search(sorted(losses), self._held_out(matrix, target, None, folds), shorten=False)
+            findings.extend(views_do_not_help(losses, alone))
+        if isinstance(self.size, str):
+            findings.extend(end_of_sizes(self.sizes_.tolist(), chosen, sizes[-1], most))
         undone = [scaling.undo(x) for x in points]
         self.coef_path_ = np.array([weights for weights, _ in undone])
-        self.sizes_ = np.array(sizes)
-        self.result_ = path[chosen]
-        self.n_iter_ = max(1, sum(result.iterations for result in path))
+        self.result_ = results[chosen]
+        self.n_iter_ = max(1, sum(result.iterations for result in results))
         self.coef_, intercept = undone[chosen]
         self.intercept_ = intercept + middle
         self.size_ = int(np.count_nonzero(self.coef_))
@@ -123,13 +126,10 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.findings_ = (*self.result_.findings, *findings)
         return self
 
-    def _path(
-        self, function: LinearModel, over: ThreeView | None, sizes: Sequence[int]
-    ) -> list[Result[Array, Any]]:
-        return fit_path(
+    def _path(self, function: LinearModel, over: ThreeView | None) -> SizePath:
+        return SizePath(
             function,
             over,
-            sizes,
             intercept=self.fit_intercept,
             solver=self.solver,
             budget=self.budget,
@@ -137,30 +137,71 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         )
 
     def _held_out(
-        self, matrix: Any, target: Array, over: ThreeView | None, sizes: Sequence[int], folds: Any
-    ) -> Array:
-        """Mean loss on the samples left out, shape (folds, sizes); columns are scaled by the others alone."""
-        make, rows = self._objective(penalised=False), []
+        self, matrix: Any, target: Array, over: ThreeView | None, folds: Any
+    ) -> Callable[[int], Array]:
+        """Mean loss of a size on the samples left out, one for each fold; others alone scale columns."""
+        make, unpenalised, parts = self._objective(), self._objective(penalised=False), []
         for kept, left in folds:
             scaling = Scaling.of(matrix[kept], standardise=self.standardize, intercept=self.fit_intercept)
-            learnt = self._objective()(scaling.apply(matrix[kept]), target[kept])
-            judge = make(scaling.apply(matrix[left]), target[left])
-            rows.append([judge.value(result.solution) for result in self._path(learnt, over, sizes)])
-        return np.array(rows)
+            learnt = self._path(make(scaling.apply(matrix[kept]), target[kept]), over)
+            parts.append((scaling, learnt, matrix[left], target[left]))
+
+        def losses(size: int) -> Array:
+            found = []
+            for scaling, learnt, others, truth in parts:
+                weights, intercept = scaling.undo(learnt.at(size).solution)
+                predicted = np.asarray(others @ weights + intercept)
+                found.append(unpenalised(predicted[:, np.newaxis], truth).value(np.ones(1)))
+            return np.array(found)
+
+        return losses
+
+    def _by_criterion(self, path: SizePath, kind: Criterion, features: int) -> Callable[[int], Array]:
+        def value(size: int) -> Array:
+            x = path.at(size).solution
+            return np.array([criterion(kind, path.function, x, self._used(x), features)])
+
+        return value
 
     def _used(self, x: Array) -> int:
         return int(np.count_nonzero(x[:-1] if self.fit_intercept else x))
 
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Which features have coefficients other than zero: a mask, or their positions."""
+        check_is_fitted(self)
+        kept = np.ravel(self.coef_) != 0
+        return np.flatnonzero(kept) if indices else kept
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """Names of the features with coefficients other than zero; x0, x1, .. where columns have none."""
+        kept = self.get_support(indices=True)
+        names = getattr(self, "feature_names_in_", None) if input_features is None else input_features
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        if len(names) != self.n_features_in_:
+            raise InvalidInput(
+                f"input_features should have length equal to the number of features, {self.n_features_in_}; "
+                f"got {len(names)}"
+            )
+        chosen: NDArray[Any] = np.asarray(names, dtype=object)[kept]
+        return chosen
+
     def _folds(self, matrix: Any, target: Array) -> list[Any]:
         classes = isinstance(self, ClassifierMixin)
-        folds = min(self.cv, len(target)) if isinstance(self.cv, int) else self.cv
-        if classes and isinstance(folds, int):  # a class must have a sample in each fold
-            folds = min(folds, int(np.unique(target, return_counts=True)[1].min()))
-        if isinstance(folds, int) and folds < 2:
-            raise InvalidInput(
-                "cross-validation needs two samples (of each class); give `size`, or choose it by "
-                '"bic"; got n_samples=1'
-            )
+        folds = 5 if self.cv is None else self.cv
+        if isinstance(folds, int):
+            if folds < 2:
+                raise InvalidInput(f"cv must be at least 2 folds, or a splitter of scikit-learn, got {folds}")
+            # A class must have a sample in each fold.
+            fewest = int(np.unique(target, return_counts=True)[1].min()) if classes else len(target)
+            if fewest < 2:
+                raise InvalidInput(
+                    "cross-validation needs two samples (of each class); give `size`, or choose it by "
+                    '"bic"; got n_samples=1'
+                )
+            # Tables often come sorted; consecutive rows would then be folds unlike each other.
+            kind = StratifiedKFold if classes else KFold
+            folds = kind(min(folds, fewest), shuffle=True, random_state=self.seed)
         return list(check_cv(folds, target, classifier=classes).split(matrix, target))
 
     def _objective(self, *, penalised: bool = True) -> Callable[[Any, Array], LinearModel]:
@@ -193,5 +234,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _decision(self, x: Any) -> Array:
         check_is_fitted(self)
-        matrix = validate_data(self, x, reset=False, accept_sparse="csr", dtype=np.float64)
+        return self._predicted(validate_data(self, x, reset=False, accept_sparse="csr", dtype=np.float64))
+
+    def _predicted(self, matrix: Any) -> Array:
         return np.asarray(matrix @ np.ravel(self.coef_) + float(np.ravel(self.intercept_)[0]))

@@ -17,6 +17,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import digest, doubled_projector
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
+from optiframe_tvcs.learning.trials import Trials, trials
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
     first_point,
@@ -26,7 +27,6 @@ from optiframe_tvcs.sets.sparse_sets import (
     support,
 )
 
-_ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries counts
 _LEAST_FALL = 1e-10  # relative fall of the objective that counts: ten times the restricted minimum's accuracy
 
 
@@ -47,14 +47,17 @@ class Splicing(Solver[Minimize, Array, None]):
     work for every set of supports, a three-view set too. They change few entries at a time, and end early
     where features are correlated; a pursuit (as `tvcs.gradmp`) fits many together and leads on from there.
 
-    Needs a gradient and a set of supports (see `tvcs.gradmp`). An iteration costs a gradient and, until a
-    support is better, at most log2(s) + width projections and minimisations on a support, and two for each
-    step of a pursuit (`restricted.minimise_on`), which take most of the time.
+    Needs a gradient and a set of supports (see `tvcs.gradmp`). Of linear models the second-order model around
+    the point says which supports are worth a fit (`second_order.SecondOrder`; least squares agree with it). It
+    is not followed where the objective turns out to differ. An iteration costs a gradient, the rows of the
+    Hessian that belong to the entries tried, and few minimisations on a support. For other objectives it
+    costs, until a support is better, at most log2(s) + width projections and minimisations on a support, and
+    two for each step of a pursuit (`restricted.minimise_on`), which take most of the time.
 
     Convergence: the objective falls with every iteration, so it ends after finitely many (`finished`), at a
     point that nothing tried improves. A fit counts as no better, and ends, where twice the fall that its
-    Newton step expects does not suffice. That is a stronger local minimum than that of `tvcs.htp`, and still
-    not proved the best.
+    Newton step expects does not suffice, or the second-order model's fall and a fifth of its quadratic term.
+    That is a stronger local minimum than that of `tvcs.htp`, and still not proved the best.
 
     The residual is the length of the last move.
     """
@@ -83,15 +86,16 @@ class Splicing(Solver[Minimize, Array, None]):
         x = minimise_on(function, support(x), x, self.inner, run.time_left)
         value = function.value(x)
         yield Iterate(x)
+        trying = trials(function, self.inner, run.time_left)
         fitted: set[bytes] = set()  # wide supports; each is fitted once in a run
         while True:
-            better, ahead = self._pursued(problem, x, value, fitted, run)
+            trying.around(x)
+            better, ahead = self._pursued(problem, trying, x, value, fitted)
             if better is None:
-                for kept in self._candidates(function, onto, x):
-                    trial = minimise_on(function, kept, x, self.inner, run.time_left, least=value)
-                    ahead = function.value(trial)
-                    if _is_better(ahead, value):
-                        better = trial
+                for kept in self._candidates(function, onto, x, trying.gradient(x)):
+                    trial = trying.fit(kept, np.where(kept, x, 0.0), value)
+                    if trial is not None and _is_better(trial[1], value):
+                        better, ahead = trial
                         break
                     if run.time_left() == 0:
                         break
@@ -101,33 +105,34 @@ class Splicing(Solver[Minimize, Array, None]):
             yield Iterate(x, residual)
 
     def _pursued(
-        self, problem: Minimize, x: Array, value: float, fitted: set[bytes], run: Run
+        self, problem: Minimize, trying: Trials, x: Array, value: float, fitted: set[bytes]
     ) -> tuple[Array | None, float]:
         """The best fit on a support that a pursuit from `x` meets, and its value; None: none is better."""
         function, onto, doubled = problem.function, projector(problem.over), doubled_projector(problem)
         best, least, z, met = None, value, x, {digest(support(x))}
         for _ in range(self.pursuit):
-            wide = support(doubled.project(function.gradient(z))) | support(z)
+            wide = support(doubled.project(trying.gradient(z))) | support(z)
             if isinstance(function, LinearModel) and np.count_nonzero(wide) >= len(function):
                 break  # it fits the samples exactly, whatever the rest
-            if (key := digest(wide)) in fitted or run.time_left() == 0:
+            if (key := digest(wide)) in fitted or trying.time_left() == 0:
                 break
             fitted.add(key)
-            fit = minimise_on(function, wide, z, self.inner, run.time_left, accuracy=_ROUGH)
-            z = np.asarray(onto.project(fit))
+            z = np.asarray(onto.project(trying.wide(wide, z)))
             if (key := digest(support(z))) in met:
                 continue
             met.add(key)
-            trial = minimise_on(function, support(z), z, self.inner, run.time_left, least=least)
-            if _is_better(ahead := function.value(trial), least):
-                best, least = trial, ahead
+            trial = trying.fit(support(z), z, least)
+            if trial is not None and _is_better(trial[1], least):
+                best, least = trial
         return best, least
 
-    def _candidates(self, function: Objective, onto: Projector, x: Array) -> Iterator[NDArray[np.bool_]]:
+    def _candidates(
+        self, function: Objective, onto: Projector, x: Array, gradient: Array
+    ) -> Iterator[NDArray[np.bool_]]:
         """Other supports of the set, from large exchanges to single ones; each once."""
         inside = support(x)
         bend = np.sqrt(_bends(function, x))
-        worths = np.where(inside, np.abs(x) * bend, np.abs(function.gradient(x)) / bend).ravel()
+        worths = np.where(inside, np.abs(x) * bend, np.abs(gradient) / bend).ravel()
         outside = np.where(inside.ravel(), -1.0, worths)
         order = np.argsort(-outside, kind="stable")[: np.count_nonzero(outside > 0)]
         inner = np.where(inside.ravel(), worths, 0.0)

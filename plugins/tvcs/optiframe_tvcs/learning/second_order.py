@@ -1,0 +1,79 @@
+"""The second-order model of a linear model's objective, in which many supports are tried at little cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.objectives.normal_equations import HessianRows, solved
+from optiframe.records.fields import Array
+
+_RIDGES = (0.0, 1e-8, 1e-5)  # of the mean diagonal, where columns are alike and the order of entries counts
+_TRUST = 0.2  # at 0.1 none of 602 better fits among 6,822 supports was missed, at 0.05 two
+_ROUNDING = 1e-12  # of the base: differences of values below it are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrder:
+    """The Taylor polynomial of degree two of a linear model's objective; for least squares the objective.
+
+    It is ``base - right' x + x' H x / 2``. Rows of H are computed when first asked for, and kept. A minimum
+    over k entries then costs O(k^3), and a gradient O(k features), whatever the number of samples.
+    """
+
+    hessian: HessianRows
+    right: Array
+    base: float
+    value: float  # at the middle, and the slope there; level: slope' x
+    slope: Array
+    level: float
+    exact: bool
+
+    @classmethod
+    def around(cls, function: LinearModel, x: Array) -> SecondOrder | None:
+        """The model around a point; None where it would take too much memory."""
+        exact = isinstance(function, LeastSquares)
+        x = np.zeros(x.shape) if exact else x
+        hessian = function.hessian_rows(x)
+        inside = np.flatnonzero(x)
+        rows = hessian.rows(inside)
+        if rows is None:
+            return None
+        value, gradient = function.value_and_gradient(x)
+        turned = x[inside] @ rows
+        level = float(gradient @ x)
+        base = value - level + float(turned @ x) / 2
+        return cls(hessian, turned - gradient, base, value, gradient, level, exact)
+
+    def gradient_at(self, indices: NDArray[np.intp], values: Array) -> Array | None:
+        """The model's gradient there, of the point's shape."""
+        rows = self.hessian.rows(indices)
+        return None if rows is None else np.asarray(values @ rows - self.right)
+
+    def minimizer_on(self, indices: NDArray[np.intp], *, rough: bool = False) -> Array | None:
+        """The entries at the minimum over these; None where columns are alike, unless a rough one will do."""
+        block = self.hessian.among(indices)
+        if block is None or not len(indices):
+            return None if block is None else np.zeros(0)
+        mean = float(np.trace(block)) / len(indices)
+        for ridge in _RIDGES if rough else _RIDGES[:1]:
+            found = solved(
+                block + ridge * mean * np.eye(len(indices)) if ridge else block, self.right[indices]
+            )
+            if found is not None:
+                return found
+        return None
+
+    def predicted(self, indices: NDArray[np.intp], found: Array) -> tuple[float, float]:
+        """The model's minimum over these entries, which `found` is, and how wrong it may be.
+
+        By a fifth of what the quadratic term adds on the way from the middle; least squares by rounding.
+        """
+        least = self.base - float(found @ self.right[indices]) / 2
+        if self.exact:
+            return least, _ROUNDING * abs(self.base)
+        linear = float(self.slope[indices] @ found) - self.level
+        return least, _TRUST * max(least - self.value - linear, 0.0)

@@ -1,0 +1,104 @@
+"""How splicing tries supports: by fits of the objective, or by its second-order model first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.objective import Objective
+from optiframe.records.fields import Array
+from optiframe_tvcs.learning.restricted import Inner, minimise_on
+from optiframe_tvcs.learning.second_order import SecondOrder
+
+_ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries counts
+
+
+class Trials:
+    """Fits of the objective itself; any with a gradient."""
+
+    def __init__(self, function: Objective, inner: Inner, time_left: Callable[[], float]) -> None:
+        self._function, self._inner, self.time_left = function, inner, time_left
+
+    def around(self, x: Array) -> None:
+        """Trials from now on are near this point."""
+
+    def gradient(self, x: Array) -> Array:
+        """The gradient at a point of few entries."""
+        return np.asarray(self._function.gradient(x))
+
+    def wide(self, kept: NDArray[np.bool_], start: Array) -> Array:
+        """A rough minimum on a wide support."""
+        return minimise_on(self._function, kept, start, self._inner, self.time_left, accuracy=_ROUGH)
+
+    def fit(self, kept: NDArray[np.bool_], start: Array, least: float) -> tuple[Array, float] | None:
+        """The minimum on a support and its value; None, or a worse one, where it is not below `least`."""
+        found = minimise_on(self._function, kept, start, self._inner, self.time_left, least=least)
+        return found, self._function.value(found)
+
+
+class ModelledTrials(Trials):
+    """Trials of a linear model: its second-order model says which supports are worth a fit.
+
+    Where the objective differs from the model by more than that expects, fits are made as without it.
+    """
+
+    _function: LinearModel
+    _model: SecondOrder | None = None
+    _strayed = False
+
+    def around(self, x: Array) -> None:
+        self._strayed = False
+        if self._model is None or not self._model.exact:
+            self._model = SecondOrder.around(self._function, x)
+
+    def gradient(self, x: Array) -> Array:
+        indices, model = np.flatnonzero(x), self._model
+        found = None if model is None or self._strayed else model.gradient_at(indices, x[indices])
+        return super().gradient(x) if found is None else found
+
+    def wide(self, kept: NDArray[np.bool_], start: Array) -> Array:
+        indices, model = np.flatnonzero(kept), self._model
+        found = None if model is None else model.minimizer_on(indices, rough=True)
+        if model is None or found is None:
+            return super().wide(kept, start)
+        trial = _filled(indices, found, kept.shape)
+        self._strayed = not model.exact and not self._is_near(trial, *model.predicted(indices, found))
+        return super().wide(kept, start) if self._strayed else trial
+
+    def fit(self, kept: NDArray[np.bool_], start: Array, least: float) -> tuple[Array, float] | None:
+        indices, model = np.flatnonzero(kept), self._model
+        found = None if model is None else model.minimizer_on(indices)
+        if model is None or found is None:
+            return super().fit(kept, start, least)
+        predicted, doubt = model.predicted(indices, found)
+        if predicted - doubt >= least:
+            return None
+        trial = _filled(indices, found, kept.shape)
+        if model.exact:
+            return trial, self._function.value(trial)
+        if not self._is_near(trial, predicted, doubt):
+            return super().fit(kept, start, least)
+        near = model.hessian.among(indices)
+        trial = minimise_on(
+            self._function, kept, trial, self._inner, self.time_left, least=least, hessian=near
+        )
+        return trial, self._function.value(trial)
+
+    def _is_near(self, x: Array, predicted: float, doubt: float) -> bool:
+        with np.errstate(over="ignore", invalid="ignore"):  # a model that hardly bends leads far away
+            return abs(self._function.value(x) - predicted) <= doubt
+
+
+def trials(function: Objective, inner: Inner, time_left: Callable[[], float]) -> Trials:
+    """The cheaper way for this objective."""
+    modelled = inner == "auto" and isinstance(function, LinearModel) and function.smooth
+    return (ModelledTrials if modelled else Trials)(function, inner, time_left)
+
+
+def _filled(indices: NDArray[np.intp], values: Array, shape: tuple[int, ...]) -> Array:
+    x = np.zeros(shape)
+    x[indices] = values
+    return x
