@@ -35,8 +35,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         or "sic" by that criterion (`optiframe_tvcs.learning.path.criterion`).
     sizes
         The sizes to choose from, of which all are tried. None: those up to n / (log p log log n), each up to
-        20, then steps of 5%, and each near the best. They end at 1.5 times the best size and 20 more, where
-        nothing larger was better; then a finding says where.
+        20, then steps of a tenth, and each near the best. They end at 1.5 times the best size and 20 more,
+        where nothing larger was better; then a finding says where.
     over
         A `ThreeView` over the features: bounds on groups of coefficients besides the size. None: no groups.
     loss

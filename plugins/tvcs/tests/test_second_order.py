@@ -144,8 +144,8 @@ def test_sizes_end_where_the_loss_has_long_ceased_to_fall_and_the_best_is_found(
     score, asked = losses(best)
     found = search(range(1001), score, shorten=True)
     assert min(found, key=lambda size: found[size].mean()) == best
-    assert len(asked) == len(found) == len(set(asked)) < 110
-    assert 1.5 * best + 20 <= max(found) <= 1.6 * best + 21
+    assert len(asked) == len(found) == len(set(asked)) < 90
+    assert 1.5 * best + 20 <= max(found) <= 1.1 * (1.5 * best + 20) + 1
 
 
 def test_sizes_that_were_asked_for_are_all_tried() -> None:

@@ -15,7 +15,7 @@ from optiframe_tvcs.learning.path import Criterion
 
 _CHOICES = ("cv", *get_args(Criterion))
 _ALL = 20  # sizes up to which each is tried
-_STRIDE = 1.05  # times the last size, from there on
+_STRIDE = 1.1  # times the last size, from there on
 _LONG, _MORE = 1.5, 20  # times the best size and so many more: as far as one looks for a better one
 _GAIN = 1.0  # standard errors by which the total alone must be better before a finding says so
 
@@ -69,7 +69,7 @@ def _whole(size: Any, most: int, name: str) -> int:
 def search(sizes: Sequence[int], score: Callable[[int], Array], *, shorten: bool) -> dict[int, Array]:
     """Scores of sizes, lower ones better; `score` gives one for each fold.
 
-    All sizes where not `shorten`. Else all up to 20, then one in twenty more; no larger ones once they have
+    All sizes where not `shorten`. Else all up to 20, then steps of a tenth; no larger ones once they have
     long been no better; and those left out between the best and its neighbours, halving the gap.
     """
     found: dict[int, Array] = {}

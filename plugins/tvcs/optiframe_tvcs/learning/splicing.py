@@ -48,8 +48,8 @@ class Splicing(Solver[Minimize, Array, None]):
     where features are correlated; a pursuit (as `tvcs.gradmp`) fits many together and leads on from there.
 
     Needs a gradient and a set of supports (see `tvcs.gradmp`). Of linear models the second-order model around
-    the point says which supports are worth a fit (`second_order.SecondOrder`; least squares agree with it). It
-    is not followed where the objective turns out to differ. An iteration costs a gradient, the rows of the
+    the point says which supports are worth a fit (`second_order.SecondOrder`; least squares agree with it).
+    It is not followed where the objective turns out to differ. An iteration costs a gradient, the rows of the
     Hessian that belong to the entries tried, and few minimisations on a support. For other objectives it
     costs, until a support is better, at most log2(s) + width projections and minimisations on a support, and
     two for each step of a pursuit (`restricted.minimise_on`), which take most of the time.
