@@ -50,6 +50,22 @@ struct Count {
     return found;
 }
 
+// How many of some elements, each standing for so many, are at most so far away.
+[[gnu::always_inline]] inline double count_within(const double* t, const double* copies, i64 n, double far) {
+    Lanes within = {};
+    const Lanes none = {}, whole = none + 1.0;
+    i64 k = 0;
+    for (; k + lanes <= n; k += lanes) {
+        Lanes z, each = whole;
+        load(t + k, z);
+        if (copies) load(copies + k, each);
+        within += z <= far ? each : none;
+    }
+    double found = sum(within);
+    for (; k < n; ++k) found += t[k] <= far ? (copies ? copies[k] : 1.0) : 0.0;
+    return found;
+}
+
 const double* at(std::span<const double> numbers, i64 k) {
     return numbers.empty() ? nullptr : numbers.data() + k;
 }
@@ -245,8 +261,7 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
         // Near the threshold the count grows about in proportion to the distance.
         double h = std::min(largest, widest) * std::min(1.0, need[g] / weight);
         for (int step = 0; step < 20; ++step) {
-            double n = 0.0;
-            for (i64 k = begin; k < end; ++k) n += t[k] <= h ? (copies ? copies[k] : 1.0) : 0.0;
+            const double n = count_within(t + begin, copies ? copies + begin : nullptr, end - begin, h);
             if (0.75 * need[g] <= n && n <= 1.4 * need[g]) break;
             h *= std::min(std::max(1.1 * need[g] / std::max(n, 0.1), 0.3), 4.0);
         }
