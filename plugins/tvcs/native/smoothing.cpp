@@ -50,6 +50,38 @@ struct Count {
     return found;
 }
 
+struct Extent {
+    double low = inf, high = -inf, weight = 0.0;
+};
+
+// The least and the largest of some elements, and how many they stand for.
+[[gnu::always_inline]] inline Extent extent(const double* t, const double* copies, i64 n) {
+    Extent found;
+    Lanes low = {}, high = {}, weight = {};
+    low += inf;
+    high -= inf;
+    i64 k = 0;
+    for (; k + lanes <= n; k += lanes) {
+        Lanes z, each = {};
+        load(t + k, z);
+        if (copies) load(copies + k, each);
+        low = z < low ? z : low;
+        high = z > high ? z : high;
+        weight += each;
+    }
+    for (i64 l = 0; l < lanes; ++l) {
+        found.low = std::min(found.low, low[l]);
+        found.high = std::max(found.high, high[l]);
+    }
+    found.weight = copies ? sum(weight) : static_cast<double>(n);
+    for (; k < n; ++k) {
+        found.low = std::min(found.low, t[k]);
+        found.high = std::max(found.high, t[k]);
+        if (copies) found.weight += copies[k];
+    }
+    return found;
+}
+
 // How many of some elements, each standing for so many, are at most so far away.
 [[gnu::always_inline]] inline double count_within(const double* t, const double* copies, i64 n, double far) {
     Lanes within = {};
@@ -182,15 +214,7 @@ OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double*
     for (i64 g = 0; g < groups; ++g) {
         const i64 begin = first[g], end = first[g + 1];
         for (i64 k = begin; k < end; ++k) t[k] = side.worth[k] - other_price[side.view.other[k]];
-        double low = inf, high = -inf, weight = 0.0;
-        for (i64 k = begin; k < end; ++k) {
-            low = std::min(low, t[k]);
-            high = std::max(high, t[k]);
-        }
-        if (side.copies.empty())
-            weight = static_cast<double>(end - begin);
-        else
-            for (i64 k = begin; k < end; ++k) weight += side.copies[k];
+        const auto [low, high, weight] = extent(t + begin, at(side.copies, begin), end - begin);
         const double sure = side.sure_of(g), bound = static_cast<double>(side.bounds[g]);
         if (end == begin || sure + weight <= bound)
             star[g] = std::max(-1.0, side.lowest(g)); // the bound cannot bind
@@ -244,16 +268,9 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
             out[g] = 2.0 * widest; // it would have moved further
             continue;
         }
-        double largest = 0.0, weight = 0.0;
-        for (i64 k = begin; k < end; ++k) {
-            t[k] = std::abs(side.worth[k] - other_price[side.view.other[k]] - theta);
-            largest = std::max(largest, t[k]);
-        }
-        const double* copies = at(side.copies, 0);
-        if (copies)
-            for (i64 k = begin; k < end; ++k) weight += copies[k];
-        else
-            weight = static_cast<double>(end - begin);
+        for (i64 k = begin; k < end; ++k) t[k] = std::abs(side.worth[k] - other_price[side.view.other[k]] - theta);
+        const double* copies = at(side.copies, begin);
+        const auto [least, largest, weight] = extent(t + begin, copies, end - begin);
         if (weight <= need[g]) {
             out[g] = std::min(begin == end ? inf : largest, 1.5 * widest);
             continue;
@@ -261,7 +278,7 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
         // Near the threshold the count grows about in proportion to the distance.
         double h = std::min(largest, widest) * std::min(1.0, need[g] / weight);
         for (int step = 0; step < 20; ++step) {
-            const double n = count_within(t + begin, copies ? copies + begin : nullptr, end - begin, h);
+            const double n = count_within(t + begin, copies, end - begin, h);
             if (0.75 * need[g] <= n && n <= 1.4 * need[g]) break;
             h *= std::min(std::max(1.1 * need[g] / std::max(n, 0.1), 0.3), 4.0);
         }
