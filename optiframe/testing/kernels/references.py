@@ -20,13 +20,16 @@ from optiframe.testing.kernels.changes import copied
 _TOGETHER = 200  # calls with several wrong arguments: milliseconds
 
 
-def check_kernel(reference: Callable[..., Any], arguments: Mapping[str, Any], rtol: float = 0.0) -> Any:
+def check_kernel(
+    reference: Callable[..., Any], arguments: Mapping[str, Any], rtol: float = 0.0, atol: float = 0.0
+) -> Any:
     """Run a kernel and its reference on copies of the same arguments, and return what the kernel returns.
 
     Compared are what they return and every array they were given, which they may have written to:
-    floats within `rtol` of the reference relative to the largest magnitude of their array (0 for the same
-    bits), all else exactly. The kernel is called by position, in the order of its reference's parameters.
-    Where the extension was not built the reference is compared with itself.
+    floats within `rtol` of the reference relative to the largest magnitude of their array, and within `atol`
+    more where sums may cancel (0 for the same bits); all else exactly. The kernel is called by position, in
+    the order of its reference's parameters. Where the extension was not built the reference is compared with
+    itself.
 
     Raises
     ------
@@ -37,9 +40,9 @@ def check_kernel(reference: Callable[..., Any], arguments: Mapping[str, Any], rt
     expected = reference(**theirs)
     result = native(reference)(*(mine[key] for key in inspect.signature(reference).parameters))
     name = reference.__name__
-    _compare(result, expected, rtol, f"what {name} returns")
+    _compare(result, expected, rtol, atol, f"what {name} returns")
     for key in arguments:
-        _compare(mine[key], theirs[key], rtol, f"{key} after {name}")
+        _compare(mine[key], theirs[key], rtol, atol, f"{key} after {name}")
     return result
 
 
@@ -126,19 +129,19 @@ def check_interruptible(code: str, within: float = 2.0) -> None:
     assert "KeyboardInterrupt" in said, said
 
 
-def _compare(found: Any, expected: Any, rtol: float, what: str) -> None:
+def _compare(found: Any, expected: Any, rtol: float, atol: float, what: str) -> None:
     if isinstance(expected, tuple | list):
         assert len(found) == len(expected), f"{what}: {len(found)} parts, not {len(expected)}"
         for k, (one, other) in enumerate(zip(found, expected, strict=True)):
-            _compare(one, other, rtol, f"part {k} of {what}")
+            _compare(one, other, rtol, atol, f"part {k} of {what}")
     elif isinstance(expected, np.ndarray | float):
         numbers, wanted = np.asarray(found), np.asarray(expected)
         assert numbers.shape == wanted.shape, f"{what}: shape {numbers.shape}, not {wanted.shape}"
         assert numbers.dtype == wanted.dtype, f"{what}: {numbers.dtype}, not {wanted.dtype}"
         if rtol and np.issubdtype(wanted.dtype, np.floating):
             finite = np.abs(wanted[np.isfinite(wanted)])
-            atol = rtol * float(finite.max(initial=0.0))
-            np.testing.assert_allclose(numbers, wanted, rtol=0, atol=atol, err_msg=what)
+            within = rtol * float(finite.max(initial=0.0)) + atol
+            np.testing.assert_allclose(numbers, wanted, rtol=0, atol=within, err_msg=what)
         else:
             np.testing.assert_array_equal(numbers, wanted, err_msg=what)
     else:

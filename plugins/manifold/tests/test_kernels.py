@@ -80,13 +80,15 @@ NAMES = list(cases(2, 3, 4, 0))
 @pytest.mark.parametrize("name", NAMES)
 @given(rows=st.integers(0, 12), items=st.integers(0, 20), count=st.integers(0, 80), seed=st.integers(0, 99))
 @example(rows=1, items=1, count=1, seed=0)
+@example(rows=1, items=1, count=3, seed=0)  # an item compared with itself: what is added is taken off again
 @example(rows=2, items=600, count=900, seed=1)
 @example(rows=0, items=0, count=0, seed=0)
 def test_a_kernel_gives_what_its_reference_gives(
     name: str, rows: int, items: int, count: int, seed: int
 ) -> None:
     kernel, given = cases(rows, items, count, seed)[name]
-    check_kernel(kernel, given, rtol=2e-6 if name.endswith("single") else ROUNDING)
+    rounding = 2e-6 if name.endswith("single") else ROUNDING
+    check_kernel(kernel, given, rtol=rounding, atol=rounding)  # sums of numbers of some ones may cancel
 
 
 @pytest.mark.parametrize("name", NAMES)
