@@ -16,7 +16,8 @@ namespace {
 constexpr double largest = 0x1p50; // of a worth
 constexpr i64 looks = 120;   // a link, before it is given up
 constexpr i64 most_left = 4; // units times nodes, a link: with more it would be
-constexpr int steps = 32;
+constexpr int steps = 24;    // with one ramp for all groups, and then with one for each: elements a group on it
+constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1};
 
 // The groups of one view: their bounds, and what an element of each is worth more.
 struct Groups {
@@ -113,6 +114,9 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
     const Side column_side{by_column.view(), by_column.worth, {}, {}, bounds.columns, {}, {}};
     anneal(row_side, column_side, bounds.total, prices, more, widths_for_ties(steps));
+    const double near = each_widths[0] * static_cast<double>(view.groups() + across);
+    const double ramp = 2.0 * near_width(view, list.worth, prices, near);
+    anneal_each(row_side, column_side, bounds.total, prices, std::max(2.0, ramp), each_widths);
     round_to(1.0, prices);
 
     // The flow that they leave, and its repair.
