@@ -36,6 +36,22 @@ OPTIFRAME_CLONES Totals mark_chunk(i64 n, const double* __restrict worth, const 
     return {wrong, above, inside};
 }
 
+// Elements of one row join the list that are on the wrong side, or near; gives how many. `price` is that of their columns.
+OPTIFRAME_CLONES i64 join_chunk(i64 n, const double* __restrict worth, const double* __restrict price,
+                                const double* __restrict window, double threshold, double row_window, double widened,
+                                u8* __restrict state) {
+    unsigned found = 0;
+    for (i64 k = 0; k < n; ++k) {
+        const double z = worth[k] - threshold + price[k];
+        const bool chosen = state[k] & chosen_bit, wrong = chosen ? z < 0 : z > 0;
+        const bool near = std::abs(z) <= widened * (row_window > window[k] ? row_window : window[k]);
+        const bool joins = (wrong | near) & (state[k] < listed_bit) & (chosen | (worth[k] > 0));
+        found += joins;
+        state[k] = static_cast<u8>(state[k] | (joins ? listed_bit : 0));
+    }
+    return found;
+}
+
 OPTIFRAME_CLONES i64 near_chunk(i64 n, const double* __restrict worth, const double* __restrict price,
                                 double threshold, double width, u8* __restrict near) {
     unsigned found = 0;
@@ -125,32 +141,28 @@ List gather(const Elements& all, std::span<const i64> listed) {
 }
 
 i64 price_out(const Elements& all, std::span<const double> phi, const Windows& windows, double widened,
-              std::vector<i64>& listed, std::span<i64> excess) {
+              std::vector<i64>& listed) {
     const i64 rows = all.view.groups();
-    i64 wrong = 0;
+    i64 found = 0;
+    double price[chunk], window[chunk];
     interrupt::Pace pace;
     for (i64 i = 0; i < rows; ++i) {
         pace.after(all.view.first[i + 1] - all.view.first[i]);
-        for (i64 k = all.view.first[i]; k < all.view.first[i + 1]; ++k) {
-            u8& state = all.state[k];
-            if (state & listed_bit) continue;
-            const i32 j = all.view.other[k];
-            const double z = all.whole[k] - phi[i] + phi[rows + j];
-            const bool is_wrong = state ? z < 0 : z > 0;
-            const bool near = std::abs(z) <= widened * std::max(windows.rows[i], windows.columns[j]);
-            if (!(is_wrong || near) || (!state && all.whole[k] <= 0)) continue;
-            if (is_wrong) {
-                const i64 change = state ? 1 : -1;
-                excess[i] += change;
-                excess[rows + j] -= change;
-                state ^= chosen_bit;
-                ++wrong;
+        i64 joined = 0;
+        for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
+            const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
+            const i32* column = all.view.other.data() + begin;
+            for (i64 k = 0; k < n; ++k) {
+                price[k] = phi[rows + column[k]];
+                window[k] = windows.columns[column[k]];
             }
-            state |= listed_bit;
-            ++listed[i];
+            joined += join_chunk(n, all.whole.data() + begin, price, window, phi[i], windows.rows[i], widened,
+                                 all.state.data() + begin);
         }
+        listed[i] += joined;
+        found += joined;
     }
-    return wrong;
+    return found;
 }
 
 double rank_value(std::span<const double> whole, i64 rank) {

@@ -35,10 +35,10 @@ Marked mark(const Elements& all, const Prices& prices, const Windows& windows, S
 // The listed elements.
 List gather(const Elements& all, std::span<const i64> listed);
 
-// Corrects elements outside the list by the sign of their reduced worth; the corrected join the list,
-// and so do those within `widened` times their window (negative: none). Gives how many were wrong.
+// Adds to the list what is on the wrong side at these potentials, and what is within `widened` times its window
+// (negative: none). Gives how many elements join it.
 i64 price_out(const Elements& all, std::span<const double> phi, const Windows& windows, double widened,
-              std::vector<i64>& listed, std::span<i64> excess);
+              std::vector<i64>& listed);
 
 // About the worth above which `rank` elements lie, from some 1,000 of them.
 double rank_value(std::span<const double> whole, i64 rank);

@@ -13,6 +13,9 @@ namespace optiframe::tvcs {
 
 namespace {
 
+// Sweeps may leave the windows, and where worths tie all of the next level is missing there: only if they leave so few
+// units of those there were are their prices taken.
+constexpr double much_better = 0.38;
 constexpr int rounds = 40; // lists tried before giving up; each but a widened one ends with fewer wrong
 
 struct RowSums {
@@ -31,6 +34,20 @@ OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* colum
             (x & (static_cast<i64>(z < 0) | static_cast<i64>(q <= 0))) | ((1 - x) & static_cast<i64>(z > 0));
     }
     return {count, failures};
+}
+
+// Moves what is on the wrong side at the potentials, and the excess that this makes.
+void choose_again(List& list, Flow& flow) {
+    for (i64 i = 0; i < flow.rows; ++i)
+        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
+            const i64 j = flow.rows + list.column[k];
+            const double z = list.worth[k] - flow.phi[i] + flow.phi[j];
+            if (list.chosen[k] ? z >= 0 : z <= 0) continue;
+            const i64 change = list.chosen[k] ? 1 : -1;
+            flow.excess[i] += change;
+            flow.excess[j] -= change;
+            list.chosen[k] ^= chosen_bit;
+        }
 }
 
 } // namespace
@@ -65,40 +82,42 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied,
     const i64 most = effort.arcs + work;
     List& list = found.list;
     effort.candidates = list.size();
-    Counts counts{found.sure.rows, found.sure.columns};
-    for (i64 i = 0; i < all.view.groups(); ++i)
-        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
-            counts.rows[i] += list.chosen[k];
-            counts.columns[list.column[k]] += list.chosen[k];
-        }
-    Flow flow(bounds, prices);
-    flow.start(counts);
-    improve({list.view(), list.worth, list.chosen, found.sure}, prices, counts, flow);
-    effort.units = flow.units();
-    if (!tied && !worth_carrying(flow, work_for(all.whole.size()))) {
-        flow.read_prices(limit, prices);
+    const Choice choice{list.view(), list.worth, list.chosen, found.sure};
+    Counts counts = choose(choice, bounds, prices);
+    Flow began(bounds, prices);
+    began.start(counts);
+    improve(choice, tied ? much_better : 1.0, prices, counts, began);
+    effort.units = began.units();
+    if (!tied && !worth_carrying(began, work_for(all.whole.size()))) {
+        began.read_prices(limit, prices);
         return false;
     }
+    Flow flow = began;
+    std::vector<u8> chosen = list.chosen;
     for (effort.rounds = 1; effort.rounds <= rounds; ++effort.rounds) {
         const Columns columns = by_columns(list.view(), list.worth, all.columns);
-        const Arcs arcs{list.view(), list.worth, columns.view(), columns.worth, columns.place, list.chosen};
+        const Arcs arcs{list.view(), list.worth, columns.view(), columns.worth, columns.place, chosen};
         const Carried how = carry_all(flow, arcs, most - effort.arcs, effort);
-        for (i64 k = 0; k < list.size(); ++k) all.state[list.place[k]] = listed_bit | list.chosen[k];
-        if (how == Carried::too_much_work) {
-            flow.read_prices(limit, prices);
-            return false;
-        }
+        for (i64 k = 0; k < list.size(); ++k) all.state[list.place[k]] = listed_bit | chosen[k];
+        if (how != Carried::no_path) flow.read_prices(limit, prices);
+        if (how == Carried::too_much_work) return false;
+        if (how == Carried::all && failures(all, bounds, prices) == 0) return true;
+        // Where there is no path, what lies next to the thresholds decides; after three times all elements do.
+        double widened = -1.0;
         if (how == Carried::no_path) {
-            // What lies next to the thresholds decides; after three times all elements do.
+            widened = std::ldexp(1.0, 2 * static_cast<int>(effort.rounds));
             if (effort.rounds > 3) std::ranges::fill(found.windows.rows, inf);
-            price_out(all, flow.phi, found.windows, std::ldexp(1.0, 2 * static_cast<int>(effort.rounds)),
-                      found.listed, flow.excess);
-        } else {
-            flow.read_prices(limit, prices);
-            if (failures(all, bounds, prices) == 0) return true;
-            if (price_out(all, flow.phi, found.windows, -1.0, found.listed, flow.excess) == 0) return false;
+        }
+        const i64 joined = price_out(all, flow.phi, found.windows, widened, found.listed);
+        if (how == Carried::all && joined == 0) return false;
+        // Where many elements were missing, some threshold has gone much too far: from the beginning with them.
+        if (how == Carried::all && joined > effort.units) {
+            flow = began;
+            for (i64 k = 0; k < list.size(); ++k) all.state[list.place[k]] = listed_bit | list.chosen[k];
         }
         list = gather(all, found.listed);
+        choose_again(list, flow);
+        chosen = list.chosen;
     }
     return false;
 }

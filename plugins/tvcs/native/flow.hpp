@@ -37,8 +37,8 @@ public:
     i64 units() const; // of excess
     i64 nodes() const { return sink + 1; }
 
-    const Bounds bounds;
-    const i64 rows, columns, source, sink;
+    Bounds bounds;
+    i64 rows, columns, source, sink;
     std::vector<double> phi;
     std::vector<i64> excess;
     std::vector<i64> fed, drained; // from S to each row, from each column to T

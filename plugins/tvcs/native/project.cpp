@@ -37,6 +37,8 @@ constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
+// Before steps on all elements, so much less work. Where worths tie many units are carried at once, with much work.
+constexpr i64 first_hurry = 4;
 constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 
 // Prices near the best by a few Newton steps on all elements.
@@ -83,7 +85,7 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     Counts counts = swept ? choose_by_sweeps(list, bounds, true, prices) : choose(list, bounds, prices);
     Flow flow(bounds, prices);
     flow.start(counts);
-    if (!swept) improve(list, prices, counts, flow);
+    if (!swept) improve(list, 1.0, prices, counts, flow);
     if (!warm && !swept && needs_more_steps(flow, all)) {
         Prices tried{0.0, std::vector<double>(prices.u.size()), std::vector<double>(prices.w.size())};
         const std::vector<u8> before(all.state.begin(), all.state.end());
@@ -269,7 +271,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
             alike ? widths_for_ties(alike_steps) : std::vector<double>(std::begin(narrow_widths), std::end(narrow_widths));
         const std::span<const double> first = stepped ? std::span<const double>(steps) : std::span<const double>();
         const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
-        proved = by_candidates(layout, all, warm, first, grain, looks, units.limit, prices, report.effort);
+        const i64 soon = stepped || grain > 1.0 ? looks : work / first_hurry;
+        proved = by_candidates(layout, all, warm, first, grain, soon, units.limit, prices, report.effort);
         if (!proved && std::min(layout.rows(), layout.columns()) == 1)
             proved = by_sweep(all, bounds, units.limit, prices, report.effort);
         if (!proved && !stepped)

@@ -126,7 +126,7 @@ Counts choose_by_sweeps(const Choice& list, const Bounds& bounds, bool anew, Pri
     return choose(list, bounds, prices);
 }
 
-void improve(const Choice& list, Prices& prices, Counts& counts, Flow& flow) {
+void improve(const Choice& list, double most, Prices& prices, Counts& counts, Flow& flow) {
     const double elements = static_cast<double>(list.worth.size());
     const double a_search =
         static_cast<double>(flow.source) + elements / static_cast<double>(std::min(flow.rows, flow.columns));
@@ -138,7 +138,7 @@ void improve(const Choice& list, Prices& prices, Counts& counts, Flow& flow) {
         Counts found = choose_by_sweeps(list, flow.bounds, anew, tried);
         flow.set_prices(tried);
         flow.start(found);
-        if (flow.units() > units) {
+        if (static_cast<double>(flow.units()) > most * static_cast<double>(units)) {
             std::ranges::copy(before, list.chosen.begin());
             flow.set_prices(prices);
             flow.start(counts);
