@@ -1,6 +1,9 @@
 """Sparse learning beside abess, skglm and the Lasso at equal sparsity: planted supports and real data.
 
-Run: python examples/bench/tvcs_learning_peers.py [--repeats 20] [--part planted|l0learn|real]
+Run: python examples/bench/tvcs_learning_peers.py [--part planted|l0learn|real|default]
+     python examples/bench/tvcs_learning_peers.py --whole     # an hour or more
+
+Without --whole: 4 repeats, sizes 5 and 10 of the real data, and no default size. With it: 20, and 5 to 40.
 
 Needs scikit-learn and skglm; abess where it is installed (pip install abess), else its rows are left out.
 
@@ -16,11 +19,14 @@ L0Learn: the R package is not run. Data as its own test of accuracy draws them (
 10 coefficients of 1, no noise), where it asks for all coefficients within .001, and as its vignette does.
 Target: what the test asks, on every draw.
 
-Real: a9a and w5a of LIBSVM, logistic loss with an intercept, sizes 5 to 40. Everybody's support gets the best
-fit without penalty; shown are its training loss and the share of errors on the test part.
+Real: a9a and w5a of LIBSVM, logistic loss with an intercept, sizes 5 and 10, or 5 to 40. Everybody's
+support gets the best fit without penalty; shown are its training loss and the share of errors on the test
+part.
 Target: our training loss is at most 1.001 times the best of the others, at every size. Seconds are
-CPU time of the whole way to that support, one run each: for orientation only. OPTIFRAME_QUICK=1 for a
-small case.
+CPU time of the whole way to that support, one run each: for orientation only.
+
+Default: `SparseClassifier()` on a9a and w5a, which chooses the size by cross-validation. Target: its loss on
+the test part is at most 1.02 times the least along its own path. OPTIFRAME_QUICK=1 for a small case.
 """
 
 from __future__ import annotations
@@ -48,7 +54,9 @@ from optiframe.tables.libsvm import read_libsvm
 SOLVERS = ("iht", "htp", "gradmp", "stochastic-iht", "stochastic-gradmp", "splicing")
 CASES = ((100, 20, 0.0), (100, 20, 0.7), (150, 30, 0.9))  # samples, nonzeros, correlation
 FEATURES = 400
-SIZES = (5, 10, 20, 40)
+SIZES = (5, 10)
+WHOLE = (5, 10, 20, 40)
+REAL = (("a9a", "a9a.t"), ("w5a", "w5a.t.derived"))
 _LEVELS = 100  # of a penalty, from one that leaves nothing down to a thousandth
 _TIE = 1.001
 
@@ -163,14 +171,44 @@ def ways_of(matrix: Any, target: Any, size: int) -> dict[str, Callable[[], Any]]
     return ways
 
 
+def libsvm_pair(folder: Path, name: str, test: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
+    """Samples and labels, and those of the test part, over the features that both have."""
+    matrix, target = read_libsvm(folder / f"{name}.gz")
+    others, truth = read_libsvm(folder / f"{test}.gz")
+    columns = min(matrix.shape[1], others.shape[1])
+    return sp.csr_array(matrix[:rows, :columns]), target[:rows], sp.csr_array(others[:, :columns]), truth
+
+
+def by_default(folder: Path, rows: int | None) -> bool:
+    """The size that nobody gave, and what it costs on the test part."""
+    good = True
+    for name, test in REAL:
+        matrix, target, others, truth = libsvm_pair(folder, name, test, rows)
+        began = process_time()
+        model = SparseClassifier().fit(matrix, target)
+        seconds = process_time() - began
+        held_out = Logistic(matrix=others, target=truth)
+        path = zip(model.coef_path_, model.intercept_path_, strict=True)
+        losses = [float(held_out.losses(others @ weights + constant).mean()) for weights, constant in path]
+        at = model.sizes_.tolist().index(model.size_)
+        print(
+            f"-- {name}, {matrix.shape[0]} x {matrix.shape[1]}: size {model.size_} of those up to "
+            f"{model.sizes_[-1]}, {len(model.sizes_)} of them, {seconds:.0f} s"
+        )
+        good &= verdict(
+            "test loss at the size chosen over the least on the path",
+            losses[at] / min(losses),
+            1.02,
+            unit=" x",
+        )
+    return good
+
+
 def real(folder: Path, sizes: tuple[int, ...], rows: int | None) -> bool:
     good = True
-    for name, test in (("a9a", "a9a.t"), ("w5a", "w5a.t.derived")):
-        matrix, target = read_libsvm(folder / f"{name}.gz")
-        others, truth = read_libsvm(folder / f"{test}.gz")
-        columns = min(matrix.shape[1], others.shape[1])
-        matrix, others = sp.csr_array(matrix[:rows, :columns]), sp.csr_array(others[:, :columns])
-        target = target[:rows]
+    for name, test in REAL:
+        matrix, target, others, truth = libsvm_pair(folder, name, test, rows)
+        columns = matrix.shape[1]
         ones = sp.csr_array(np.ones((matrix.shape[0], 1)))
         fit = Logistic(matrix=sp.hstack([matrix, ones], format="csr"), target=target, l2=1e-8)
         for size in sizes:
@@ -219,23 +257,31 @@ def as_l0learn(repeats: int) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=2 if quick() else 20)
-    parser.add_argument("--part", choices=("planted", "l0learn", "real"))
-    parser.add_argument("--sizes", type=int, nargs="+", default=[5] if quick() else SIZES)
+    parser.add_argument("--whole", action="store_true", help="all that the pages quote: an hour")
+    parser.add_argument("--repeats", type=int, help="draws; 4, or 20 with --whole")
+    parser.add_argument("--part", choices=("planted", "l0learn", "real", "default"))
+    parser.add_argument("--sizes", type=int, nargs="+", help="of the real data; 5 10, or 5 10 20 40")
     chosen = parser.parse_args()
+    repeats = chosen.repeats or (2 if quick() else 20 if chosen.whole else 4)
+    sizes = chosen.sizes or ([5] if quick() else WHOLE if chosen.whole else SIZES)
+    if not chosen.whole:
+        print("A part that takes minutes; --whole runs all.")
     one_thread()
     warnings.simplefilter("ignore")  # peers and pursuits that end at their limits
     good = True
     if chosen.part in (None, "planted"):
-        good &= recoveries(chosen.repeats)
+        good &= recoveries(repeats)
     if chosen.part in (None, "l0learn"):
-        good &= as_l0learn(chosen.repeats)
-    folder = Path(os.environ.get("OPTIFRAME_DATA", "")) / "libsvm"
-    if chosen.part in (None, "real"):
-        if not folder.is_dir():
-            print("real data: set OPTIFRAME_DATA to the folder that holds libsvm/")
-        else:
-            good &= real(folder, tuple(chosen.sizes), 2000 if quick() else None)
+        good &= as_l0learn(repeats)
+    folder, rows = Path(os.environ.get("OPTIFRAME_DATA", "")) / "libsvm", 2000 if quick() else None
+    wanted = {chosen.part} if chosen.part else {"real", "default"} if chosen.whole else {"real"}
+    if wanted & {"real", "default"} and not folder.is_dir():
+        print("real data: set OPTIFRAME_DATA to the folder that holds libsvm/")
+        return 0 if good else 1
+    if "real" in wanted:
+        good &= real(folder, tuple(sizes), rows)
+    if "default" in wanted:
+        good &= by_default(folder, rows)
     return 0 if good else 1
 
 

@@ -66,9 +66,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         Shape (features,), and a number.
     size_
         Nonzero coefficients.
-    sizes_, scores_, coef_path_
+    sizes_, scores_, coef_path_, intercept_path_
         Sizes tried, their held-out loss or criterion (nan for a given size), their coefficients, shape
-        (sizes, features).
+        (sizes, features), and intercepts.
     result_, findings_
         The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean); what
         to know before trusting it.

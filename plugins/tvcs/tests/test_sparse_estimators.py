@@ -77,6 +77,8 @@ def test_the_size_is_chosen_and_the_support_found(size: Any) -> None:
     assert model.size_ <= (3 if size in ("ebic", 3) else 12)
     assert model.score(matrix, target) > 0.99
     assert model.coef_path_.shape == (len(model.sizes_), 40)
+    kept = [np.array_equal(weights, model.coef_) for weights in model.coef_path_].index(True)
+    assert model.intercept_path_[kept] == model.intercept_
     assert model.sizes_[0] == 0
 
 

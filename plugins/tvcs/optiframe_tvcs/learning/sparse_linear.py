@@ -41,6 +41,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     sizes_: Array
     scores_: Array
     coef_path_: Array
+    intercept_path_: Array
     result_: Result[Array, Any]
     findings_: tuple[Finding, ...]
     n_iter_: int
@@ -114,10 +115,10 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             findings.extend(end_of_sizes(self.sizes_.tolist(), chosen, sizes[-1], most))
         undone = [scaling.undo(x) for x in points]
         self.coef_path_ = np.array([weights for weights, _ in undone])
+        self.intercept_path_ = np.array([intercept + middle for _, intercept in undone])
         self.result_ = results[chosen]
         self.n_iter_ = max(1, sum(result.iterations for result in results))
-        self.coef_, intercept = undone[chosen]
-        self.intercept_ = intercept + middle
+        self.coef_, self.intercept_ = undone[chosen][0], float(self.intercept_path_[chosen])
         self.size_ = int(np.count_nonzero(self.coef_))
         findings.extend(fits_anything(self.size_ + self.fit_intercept, len(target)))
         if self.result_.status in _CUT_SHORT:
