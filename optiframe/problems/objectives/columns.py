@@ -15,8 +15,11 @@ _DENSITY = 0.1  # of sparse columns, above which products take less time where t
 _VALUES = 8  # of a column at most, for its rows to be worth comparing
 _SEEN = 64  # entries that tell most columns with more values
 _TABLE = 1 << 16  # groups that are counted without sorting
+_ROOM = 4  # times as many as rows, at most
 _KEPT = 1 << 27  # bytes for the values of columns by number
 _WORTH = 4  # times fewer groups than rows, or they are left as they are
+
+_Coded = tuple[NDArray[np.int8], int]
 
 
 class Columns:
@@ -24,7 +27,7 @@ class Columns:
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
-        self._codes: dict[int, NDArray[np.uint8] | None] = {}
+        self._codes: dict[int, _Coded | None] = {}
 
     @cached_property
     def _by_column(self) -> Any:
@@ -59,22 +62,23 @@ class Columns:
         None where that saves little: columns of many values, or few rows that agree.
         """
         rows = len(target)
-        code, count = _coded(target), _VALUES
-        if code is None:
+        if (coded := _coded(target)) is None:
             return None
-        found = code.astype(np.intp)
+        found, count = coded[0].astype(np.intp), coded[1]
+        room = min(_TABLE, _ROOM * rows)
         for j in indices.tolist():
             if j not in self._codes:
                 self._codes[j] = self._values(j)
-            if (code := self._codes[j]) is None:
+            if (coded := self._codes[j]) is None:
                 return None
-            found, count = found * _VALUES + code, count * _VALUES
-            if count * _VALUES > _TABLE:
+            code, values = coded
+            if count * values > room:
                 present = np.bincount(found, minlength=count) > 0
                 count = int(np.count_nonzero(present))
                 if count * _WORTH > rows:
                     return None
                 found = (np.cumsum(present) - 1)[found]
+            found, count = found * values + code, count * values
         sizes = np.bincount(found, minlength=count)
         if np.count_nonzero(sizes) * _WORTH > rows:
             return None
@@ -82,7 +86,7 @@ class Columns:
         first[found] = np.arange(rows)
         return first[sizes > 0], sizes[sizes > 0].astype(np.float64)
 
-    def _values(self, j: int) -> NDArray[np.uint8] | None:
+    def _values(self, j: int) -> _Coded | None:
         """The values of one column by number, in rising order; None where they are too many."""
         rows = self.matrix.shape[0]
         if rows * (len(self._codes) + 1) > _KEPT:
@@ -95,12 +99,12 @@ class Columns:
         return _coded(column)
 
 
-def _coded(values: Array) -> NDArray[np.uint8] | None:
-    """Entries by the number of their value; None where there are more than a few values."""
+def _coded(values: Array) -> _Coded | None:
+    """Entries by the number of their value, and how many values; None where those are more than a few."""
     known = np.unique(values[:: len(values) // _SEEN + 1])
     if len(known) > _VALUES:
         return None
     codes = np.searchsorted(known[:-1], values)
     if not (known[codes] == values).all():
         known, codes = np.unique(values, return_inverse=True)
-    return codes.astype(np.uint8) if len(known) <= _VALUES else None
+    return (codes.astype(np.int8), len(known)) if len(known) <= _VALUES else None
