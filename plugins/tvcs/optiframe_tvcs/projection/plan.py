@@ -35,7 +35,7 @@ class ProjectionPlan:
     `native`). Bounds of 1 on a full matrix and few groups in one view have ways of their own (`assignment`,
     `few_groups`).
 
-    Memory: 12 bytes an element for the plan (8 when elements come sorted by rows), at most 40 while solving
+    Memory: 12 bytes an element for the plan (8 when elements come sorted by rows), some 24 while solving
     beside the result, and some 150 where cost scaling takes over. Picklable.
 
     Parameters
