@@ -32,6 +32,7 @@ constexpr double follow_widths[] = {4.0, 3.0, 2.0, 1.5,  1.0, 0.8,  0.7, 0.6,
                                     0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1};
 // Units times the groups that a search passes, over the candidates: from here on more steps take less time than paths.
 constexpr double worth_steps = 0.75;
+constexpr std::size_t too_few = 20'000; // elements, all of which steps were made on
 constexpr double each_widths[] = {6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1}; // on that of each group
 
 // A list and its columns as smoothing takes them, with what they need beside.
@@ -163,11 +164,12 @@ double choose_from(const Bounds& bounds, const Prices& prices, Found& found) {
 }
 
 // Better prices by steps on the list with a ramp for each group, where they leave less to repair, and what they choose.
-void polish(const Bounds& bounds, double unit, Smoothed& smoothed, Prices& prices, Found& found) {
+void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& smoothed, Prices& prices, Found& found) {
     round_to(unit, prices);
     const double off = choose_from(bounds, prices, found);
     const double groups = static_cast<double>(prices.u.size() + prices.w.size());
-    if (unit > 1.0 || off * groups < worth_steps * static_cast<double>(found.list.size())) return;
+    const bool few = all.whole.size() <= too_few || off * groups < worth_steps * static_cast<double>(found.list.size());
+    if (unit > 1.0 || few) return;
     Prices tried = prices;
     const double ramp = first_ramp * groups;
     const double tau = 2.0 * near_width(found.list.view(), found.list.worth, prices, ramp);
@@ -222,7 +224,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
             if (marked.listed == 0) return found;
             Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
             list.within(found.sure, found.windows);
-            polish(bounds, unit, list, prices, found);
+            polish(all, bounds, unit, list, prices, found);
             return found;
         }
         Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
@@ -285,7 +287,7 @@ bool follow(const Elements& all, const Layout& layout, double unit, Prices& pric
     smoothed.within(found.sure, found.windows);
     anneal(smoothed.rows, smoothed.columns, bounds.total, prices,
            std::max(2.0, 2.0 * width * first_ramp / followed), follow_widths);
-    polish(bounds, unit, smoothed, prices, found);
+    polish(all, bounds, unit, smoothed, prices, found);
     return true;
 }
 
