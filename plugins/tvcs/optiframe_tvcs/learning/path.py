@@ -26,7 +26,7 @@ from optiframe_tvcs.sets.three_view import ThreeView
 
 _BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs others in their place
 _TRIED = 5  # points of the l1 path, for each size
-_FEW = 2000  # samples up to which fits begin from two of them: with more, both mostly end in one fit
+_STARTS = 2  # of them, from which a fit begins
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
 
 Criterion = Literal["bic", "ebic", "sic"]
@@ -176,8 +176,7 @@ class SizePath:
             kept = np.asarray(over.project(x))
             cut.setdefault(support(kept).tobytes(), kept)
         fits = [minimise_on(self.function, support(kept), kept) for kept in cut.values()]
-        starts = 2 if len(self.function) <= _FEW else 1
-        return sorted(fits, key=self.function.value)[:starts]
+        return sorted(fits, key=self.function.value)[:_STARTS]
 
 
 def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, features: int) -> float:
