@@ -139,11 +139,13 @@ public:
         // So near the best that what may still change costs less than a few times the nodes less.
         const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1))));
         std::vector<i64> moved(nodes);
-        const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+        i64 units = 0;
+        for (const i64 each : excess) units += std::max<i64>(each, 0);
+        const bool balanced = units == 0;
         const Ends ends{node, rows, columns};
         const auto [at_group, load] = load_of_paths();
-        // What prices of worths that are alike leave is quick by paths or cost scaling.
-        const bool few = nodes <= fewest_nodes && (balanced || first > 0);
+        // What prices of worths that are alike leave is quick by paths or cost scaling; many units are by the latter.
+        const bool few = nodes <= fewest_nodes && (balanced || (first > 0 && units <= nodes));
         const auto by_simplex = [&] {
             const bool flat = few || !layout.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
             const i64 looks = flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0;
