@@ -17,8 +17,8 @@ Entries = Callable[[Any], NDArray[np.float64]]
 class WarmProjector:
     """Projects points onto a three-view set, one after another, and keeps the prices in between.
 
-    The answers are those of `ThreeView.project`. Prices from afar, as after a jump, are
-    dropped where they leave a quarter of the elements near them in the wrong place. Memory: 8 bytes a group more.
+    The answers are those of `ThreeView.project`. Prices from afar, as after a jump, are dropped where they
+    leave a quarter of the elements near them in the wrong place. Memory: 8 bytes a group more.
 
     Parameters
     ----------
