@@ -15,7 +15,7 @@ namespace {
 
 constexpr double largest = 0x1p50; // of a worth
 constexpr i64 looks = 120;        // a link, before it is given up
-constexpr double most_left = 4.0; // units times groups that matter, a link: with more it would be
+constexpr double most_left = 2.0; // units, in links at a group: with more it would be
 constexpr int steps = 24;         // with one ramp for all groups, and then with one for each: elements a group on it
 constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1};
 
@@ -42,23 +42,10 @@ struct Groups {
     bool keeps(i64 g) const { return !fixed[g] || count[g] == bound[g]; }
 };
 
-// As many groups of one size as searches for units would come to: where few groups hold nearly all links, few.
-double groups_that_matter(const View& rows, const View& columns) {
-    const auto squares = [](const View& view) {
-        double found = 0.0;
-        for (i64 g = 0; g < view.groups(); ++g) {
-            const double size = static_cast<double>(view.first[g + 1] - view.first[g]);
-            found += size * size;
-        }
-        return found;
-    };
-    const double n = static_cast<double>(rows.elements());
-    return 4.0 * n * n / (squares(rows) + squares(columns));
-}
-
 } // namespace
 
-bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, Effort& effort) {
+bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group,
+                     Effort& effort) {
     const i64 source = ends.source(), sink = ends.sink();
     const auto is_element = [](const Link& link) { return link.element >= 0; };
     const i64 n = std::ranges::count_if(links, is_element);
@@ -139,8 +126,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     Flow flow(bounds, prices);
     flow.start(counts);
     const Arcs arcs{view, list.worth, by_column.view(), by_column.worth, by_column.place, list.chosen};
-    const double groups = groups_that_matter(view, by_column.view());
-    if (static_cast<double>(flow.units()) * groups > most_left * static_cast<double>(n) ||
+    if (static_cast<double>(flow.units()) > most_left * at_group ||
         carry_all(flow, arcs, looks * n, effort) != Carried::all)
         return false;
     flow.read_prices(2.0 * largest, prices);

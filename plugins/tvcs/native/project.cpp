@@ -37,9 +37,9 @@ constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
+constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 // Before steps on all elements, so much less work. Where worths tie many units are carried at once, with much work.
 constexpr i64 first_hurry = 4;
-constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 
 // Prices near the best by a few Newton steps on all elements.
 void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,

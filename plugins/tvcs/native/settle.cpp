@@ -137,7 +137,8 @@ public:
     void solve(i64 first, std::vector<double>* raised, int coarse) {
         const i64 nodes = static_cast<i64>(potential.size());
         // So near the best that what may still change costs less than a few times the nodes less.
-        const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1))));
+        const i64 near = std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1);
+        const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(near)));
         std::vector<i64> moved(nodes);
         i64 units = 0;
         for (const i64 each : excess) units += std::max<i64>(each, 0);
@@ -153,7 +154,7 @@ public:
         };
         const auto by_smoothing = [&] {
             return balanced && elements_left() >= std::max(many_elements, many_each * nodes) &&
-                   solve_by_prices(links, moved, ends, effort);
+                   solve_by_prices(links, moved, ends, at_group, effort);
         };
         const auto by_groups = [&] {
             const i64 looks = work_for_paths * static_cast<i64>(links.size());
