@@ -82,9 +82,9 @@ class Columns:
         sizes = np.bincount(found, minlength=count)
         if np.count_nonzero(sizes) * _WORTH > rows:
             return None
-        first = np.zeros(count, dtype=np.intp)
-        first[found] = np.arange(rows)
-        return first[sizes > 0], sizes[sizes > 0].astype(np.float64)
+        member = np.zeros(count, dtype=np.intp)
+        member[found] = np.arange(rows)
+        return member[sizes > 0], sizes[sizes > 0].astype(np.float64)
 
     def _values(self, j: int) -> _Coded | None:
         """The values of one column by number, in rising order; None where they are too many."""

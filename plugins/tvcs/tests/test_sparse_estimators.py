@@ -301,5 +301,6 @@ def test_one_fold_is_refused_and_none_means_five() -> None:
     matrix, target = samples(n=30)
     with pytest.raises(InvalidInput, match="cv must be at least 2 folds, or a splitter"):
         SparseRegressor(cv=1).fit(matrix, target)
-    found = SparseRegressor(cv=None, sizes=[0, 1]).fit(matrix, target)
-    assert np.array_equal(found.scores_, SparseRegressor(sizes=[0, 1]).fit(matrix, target).scores_)
+    for five in (None, np.int64(5)):
+        found = SparseRegressor(cv=five, sizes=[0, 1]).fit(matrix, target)
+        assert np.array_equal(found.scores_, SparseRegressor(sizes=[0, 1]).fit(matrix, target).scores_)

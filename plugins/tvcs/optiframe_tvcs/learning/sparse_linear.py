@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -190,7 +191,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _folds(self, matrix: Any, target: Array) -> list[Any]:
         classes = isinstance(self, ClassifierMixin)
         folds = 5 if self.cv is None else self.cv
-        if isinstance(folds, int):
+        if isinstance(folds, Integral):
             if folds < 2:
                 raise InvalidInput(f"cv must be at least 2 folds, or a splitter of scikit-learn, got {folds}")
             # A class must have a sample in each fold.
@@ -202,7 +203,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
                 )
             # Tables often come sorted; consecutive rows would then be folds unlike each other.
             kind = StratifiedKFold if classes else KFold
-            folds = kind(min(folds, fewest), shuffle=True, random_state=self.seed)
+            folds = kind(min(int(folds), fewest), shuffle=True, random_state=self.seed)
         return list(check_cv(folds, target, classifier=classes).split(matrix, target))
 
     def _objective(self, *, penalised: bool = True) -> Callable[[Any, Array], LinearModel]:
