@@ -29,20 +29,19 @@ struct Heap {
 class FewGroups {
 public:
     // The few groups are the columns where `columns` says so, else the rows.
-    FewGroups(const Layout& layout, const Elements& all, bool columns, double limit, Prices& prices,
-              Effort& effort)
-        : all(all), limit(limit), few_bounds(columns ? layout.bounds().columns : layout.bounds().rows),
-          bounds(columns ? layout.bounds().rows : layout.bounds().columns), total(layout.total), prices(prices),
-          price(columns ? prices.w : prices.u), other_price(columns ? prices.u : prices.w), effort(effort),
-          few(static_cast<i64>(few_bounds.size())), many(static_cast<i64>(bounds.size())), source(few),
-          sink(few + 1), first(many * few + 1), element(layout.elements()), held(many * few), used(many) {
+    FewGroups(const Elements& all, const Bounds& of, bool columns, double limit, Prices& prices, Effort& effort)
+        : all(all), limit(limit), few_bounds(columns ? of.columns : of.rows), bounds(columns ? of.rows : of.columns),
+          total(of.total), prices(prices), price(columns ? prices.w : prices.u),
+          other_price(columns ? prices.u : prices.w), effort(effort), few(static_cast<i64>(few_bounds.size())),
+          many(static_cast<i64>(bounds.size())), source(few), sink(few + 1), first(many * few + 1),
+          element(all.view.elements()), held(many * few), used(many) {
         const auto segment = [&](i64 i, i64 k) {
-            return columns ? i * few + layout.column[k] : layout.column[k] * few + i;
+            return columns ? i * few + all.view.other[k] : all.view.other[k] * few + i;
         };
-        each_element(layout, [&](i64 i, i64 k) { first[segment(i, k) + 1] += all.whole[k] > 0; });
+        each_element(all.view, [&](i64 i, i64 k) { first[segment(i, k) + 1] += all.whole[k] > 0; });
         std::partial_sum(first.begin(), first.end(), first.begin());
         std::vector<i32> at(first.begin(), first.end() - 1);
-        each_element(layout, [&](i64 i, i64 k) {
+        each_element(all.view, [&](i64 i, i64 k) {
             if (all.whole[k] > 0) element[at[segment(i, k)]++] = static_cast<i32>(k);
         });
         for (std::size_t s = 0; s + 1 < first.size(); ++s)
@@ -63,11 +62,11 @@ public:
     }
 
 private:
-    template <class Visit> static void each_element(const Layout& layout, Visit visit) {
+    template <class Visit> static void each_element(const View& view, Visit visit) {
         interrupt::Pace pace;
-        for (i64 i = 0; i < layout.rows(); ++i) {
-            pace.after(layout.first[i + 1] - layout.first[i]);
-            for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k) visit(i, k);
+        for (i64 i = 0; i < view.groups(); ++i) {
+            pace.after(view.first[i + 1] - view.first[i]);
+            for (i64 k = view.first[i]; k < view.first[i + 1]; ++k) visit(i, k);
         }
     }
 
@@ -265,13 +264,14 @@ private:
 
 } // namespace
 
-bool has_few_groups(const Layout& layout) {
-    const i64 fewer = std::min(layout.rows(), layout.columns()), more = std::max(layout.rows(), layout.columns());
-    return fewer > 1 && fewer <= few_groups && more > 4 * fewer;
+bool has_few_groups(i64 rows, i64 columns) {
+    const i64 fewer = std::min(rows, columns), more = std::max(rows, columns);
+    return fewer <= few_groups && more > 4 * fewer;
 }
 
-void solve_few_groups(const Layout& layout, const Elements& all, double limit, Prices& prices, Effort& effort) {
-    FewGroups(layout, all, layout.columns() < layout.rows(), limit, prices, effort).solve();
+void solve_few_groups(const Elements& all, const Bounds& bounds, double limit, Prices& prices, Effort& effort) {
+    const bool columns = bounds.columns.size() < bounds.rows.size();
+    FewGroups(all, bounds, columns, limit, prices, effort).solve();
 }
 
 } // namespace optiframe::tvcs

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "certify.hpp"
+#include "few_groups.hpp"
 #include "search.hpp"
 #include "smoothing.hpp"
 #include "sweeps.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr double largest = 0x1p50; // of a worth
 constexpr i64 looks = 120;        // a link, before it is given up
 constexpr double most_left = 2.0; // units, in links at a group: with more it would be
+constexpr int few_steps = 6;      // where one view has a few groups: paths between these are quick
 constexpr int steps = 24;         // with one ramp for all groups, and then with one for each: elements a group on it
 constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1};
 
@@ -114,22 +116,29 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     for (double& w : prices.w) w = std::max(w, 0.0);
     const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
     const Side column_side{by_column.view(), by_column.worth, {}, {}, bounds.columns, {}, {}};
-    anneal(row_side, column_side, bounds.total, prices, more, widths_for_ties(steps));
-    const double near = each_widths[0] * static_cast<double>(view.groups() + across);
-    const double ramp = 2.0 * near_width(view, list.worth, prices, near);
-    anneal_each(row_side, column_side, bounds.total, prices, std::max(2.0, ramp), each_widths);
+    const bool few = has_few_groups(view.groups(), across);
+    anneal(row_side, column_side, bounds.total, prices, more, widths_for_ties(few ? few_steps : steps));
+    if (!few) {
+        const double near = each_widths[0] * static_cast<double>(view.groups() + across);
+        const double ramp = 2.0 * near_width(view, list.worth, prices, near);
+        anneal_each(row_side, column_side, bounds.total, prices, std::max(2.0, ramp), each_widths);
+    }
     round_to(1.0, prices);
 
-    // The flow that they leave, and its repair.
-    const Sure none{std::vector<i64>(view.groups()), std::vector<i64>(across)};
-    Counts counts = choose({view, list.worth, list.chosen, none}, bounds, prices);
-    Flow flow(bounds, prices);
-    flow.start(counts);
-    const Arcs arcs{view, list.worth, by_column.view(), by_column.worth, by_column.place, list.chosen};
-    if (static_cast<double>(flow.units()) > most_left * at_group ||
-        carry_all(flow, arcs, looks * n, effort) != Carried::all)
-        return false;
-    flow.read_prices(2.0 * largest, prices);
+    if (few) {
+        solve_few_groups({view, list.worth, list.chosen, across}, bounds, 2.0 * largest, prices, effort);
+    } else {
+        // The flow that they leave, and its repair.
+        const Sure none{std::vector<i64>(view.groups()), std::vector<i64>(across)};
+        const Counts counts = choose({view, list.worth, list.chosen, none}, bounds, prices);
+        Flow flow(bounds, prices);
+        flow.start(counts);
+        const Arcs arcs{view, list.worth, by_column.view(), by_column.worth, by_column.place, list.chosen};
+        if (static_cast<double>(flow.units()) > most_left * at_group ||
+            carry_all(flow, arcs, looks * n, effort) != Carried::all)
+            return false;
+        flow.read_prices(2.0 * largest, prices);
+    }
     if (failures({view, list.worth, list.chosen, across}, bounds, prices) > 0) return false;
     for (i64 i = 0; i < view.groups(); ++i)
         for (i64 m = view.first[i]; m < view.first[i + 1]; ++m) {

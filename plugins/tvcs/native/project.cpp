@@ -257,7 +257,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     } else if (!forced && has_few_groups(layout)) {
         if (!warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, widths, prices);
         round_to(1.0, prices);
-        solve_few_groups(layout, all, units.limit, prices, report.effort);
+        solve_few_groups(all, bounds, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && one_list) {
         const i64 usual = work_for(whole.size());

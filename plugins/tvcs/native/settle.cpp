@@ -9,6 +9,7 @@
 #include <optiframe/arrays.hpp>
 #include <optiframe/interrupt.hpp>
 
+#include "few_groups.hpp"
 #include "flow.hpp"
 #include "links.hpp"
 #include "numbers.hpp"
@@ -34,9 +35,14 @@ constexpr double light_load = 0.5, heavy_load = 8.0;
 
 // Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.
 constexpr i64 many_elements = 3000, many_each = 10;
+// Where one view has a few groups, so many suffice. A simplex comes first, which ends at once or not: ties are often
+// left as they are.
+constexpr i64 some_elements = 300, few_looks = 10;
 
 // Costs have so many bits at most: sums over three times all nodes stay below 2^61.
 int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_width(static_cast<u64>(nodes)))); }
+// As many as smoothing takes. Sums stay small, as a path that passes none of a few groups twice has few links.
+constexpr int bits_for_few_groups = 46;
 
 // The elements that are open, and the bounds that may be used more or less, as links between groups.
 class Open {
@@ -122,7 +128,8 @@ public:
             if (link.element >= 0) top = std::max(top, rest_below(link.element));
         }
         if (top == none || unit <= ties[1] - static_cast<int>(2 * std::bit_width(potential.size())) - 2) return false;
-        count_in(std::min(unit, top - bits_for(static_cast<i64>(potential.size()))));
+        const int bits = for_few_groups() ? bits_for_few_groups : bits_for(static_cast<i64>(potential.size()));
+        count_in(std::min(unit, top - bits));
         return true;
     }
 
@@ -147,13 +154,18 @@ public:
         const auto [at_group, load] = load_of_paths();
         // What prices of worths that are alike leave is quick by paths or cost scaling; many units are by the latter.
         const bool few = nodes <= fewest_nodes && (balanced || (first > 0 && units <= nodes));
-        const auto by_simplex = [&] {
-            const bool flat = few || !layout.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
-            const i64 looks = flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0;
+        const auto by_simplex_within = [&](i64 looks) {
             return looks > 0 && solve_by_simplex(links, excess, moved, looks * static_cast<i64>(links.size()), effort);
         };
+        const auto by_simplex = [&] {
+            const bool flat = few || !layout.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
+            return by_simplex_within(flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0);
+        };
         const auto by_smoothing = [&] {
-            return balanced && elements_left() >= std::max(many_elements, many_each * nodes) &&
+            const bool few_groups = for_few_groups();
+            const i64 fewest = few_groups ? some_elements : std::max(many_elements, many_each * nodes);
+            if (!balanced || elements_left() < fewest) return false;
+            return (few_groups && by_simplex_within(few_looks)) ||
                    solve_by_prices(links, moved, ends, at_group, effort);
         };
         const auto by_groups = [&] {
@@ -223,6 +235,12 @@ private:
         }
         const double all = static_cast<double>(links.size()), at_group = found / (2.0 * all);
         return {at_group, left * at_group / all};
+    }
+
+    // Whether one view has a few groups, and the other many. Elements in none hang on the source and the sink.
+    bool for_few_groups() const {
+        const i64 of_rows = std::ranges::count_if(node, [&](i32 v) { return v < rows || v == source; });
+        return has_few_groups(of_rows, static_cast<i64>(node.size()) - of_rows) && elements_left() >= some_elements;
     }
 
     i64 elements_left() const {

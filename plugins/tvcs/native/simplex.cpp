@@ -27,7 +27,8 @@ public:
             if (link.back > 0) add({-link.cost, link.head, link.tail}, {0, link.back, false});
         }
         real = static_cast<i64>(arcs.size());
-        const i64 beyond = most * (nodes + 1) + 1;
+        const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+        const i64 beyond = balanced ? 0 : most * (nodes + 1) + 1;
         for (i32 v = 0; v < nodes; ++v) {
             const bool lacks = excess[v] < 0;
             lacks ? add({beyond, root, v}, {static_cast<i32>(-excess[v]), unbounded, false})
