@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <optiframe/interrupt.hpp>
 
@@ -11,6 +12,10 @@ namespace {
 
 constexpr i32 unbounded = std::numeric_limits<i32>::max();
 constexpr i64 fewest_in_block = 20;
+constexpr i64 fewest_to_bundle = 20'000, fewest_in_bundle = 2; // elements, in all and on average
+constexpr i64 beyond_all = i64{1} << 61; // costs more than any way
+
+bool is_element(const Link& link) { return link.element >= 0; }
 
 // A spanning tree of arcs whose flow may lie between its bounds, hung from a node of its own, the root. All other
 // arcs are empty: a full one is turned round. Every node begins on an arc to the root, or from it where it lacks
@@ -20,8 +25,10 @@ public:
     Tree(std::span<const Link> links, std::span<const i64> excess)
         : nodes(static_cast<i32>(excess.size())), root(nodes), potential(nodes + 1), node(nodes + 1) {
         i64 most = 0;
+        for (const Link& link : links) most = std::max(most, std::abs(link.cost));
+        bundle(links);
         for (const Link& link : links) {
-            most = std::max(most, std::abs(link.cost));
+            if (!bundles.empty() && is_element(link)) continue;
             // A bound that is partly used is two arcs.
             if (link.room > 0) add({link.cost, link.tail, link.head}, {0, link.room, false});
             if (link.back > 0) add({-link.cost, link.head, link.tail}, {0, link.back, false});
@@ -56,8 +63,17 @@ public:
     }
 
     void write(std::span<Link> links, std::span<i64> potentials) const {
-        std::size_t k = 0;
+        std::size_t k = 2 * bundles.size();
+        for (std::size_t b = 0; b < bundles.size(); ++b) {
+            const i32 chosen = bundles[b].chosen + fill[2 * b].flow - fill[2 * b + 1].flow;
+            for (i32 n = bundles[b].first; n < bundles[b].end; ++n) {
+                Link& link = links[strand[n].link];
+                link.back = n < chosen;
+                link.room = 1 - link.back;
+            }
+        }
         for (Link& link : links) {
+            if (!bundles.empty() && is_element(link)) continue;
             i32 moved = 0;
             if (link.room > 0) moved += written(k++);
             if (link.back > 0) moved -= written(k++);
@@ -85,6 +101,79 @@ private:
         i32 depth;
         Way way;
     };
+
+    // The elements of one group in each view, the cheapest first: of these the first are chosen. Two arcs stand for
+    // them, one for the next ones that cost the same, and one back for the last.
+    struct Bundle {
+        i32 tail, head;
+        i32 first, end, chosen;
+    };
+    struct Strand {
+        i64 cost;
+        i32 link;
+        i32 begin, end; // of those that cost the same
+    };
+
+    // Where many elements lie between the same two groups; to bundle a few takes longer than to solve them.
+    void bundle(std::span<const Link> links) {
+        const i64 elements = std::ranges::count_if(links, is_element);
+        if (elements < fewest_to_bundle) return;
+        std::vector<i32> at(nodes, -1); // of each head the bundle of the last tail
+        for (const Link& link : links) {
+            if (!is_element(link)) continue;
+            i32& b = at[link.head];
+            if (b < 0 || bundles[b].tail != link.tail) {
+                b = static_cast<i32>(bundles.size());
+                bundles.push_back({link.tail, link.head, 0, 0, 0});
+            }
+            ++bundles[b].end;
+            bundles[b].chosen += link.back;
+        }
+        if (static_cast<i64>(bundles.size()) * fewest_in_bundle > elements) return bundles.clear();
+        i32 next = 0;
+        for (Bundle& each : bundles) {
+            each.first = next;
+            next += std::exchange(each.end, next);
+            each.chosen += each.first;
+        }
+        strand.resize(static_cast<std::size_t>(elements));
+        std::ranges::fill(at, -1);
+        i32 last = -1;
+        for (std::size_t k = 0; k < links.size(); ++k) {
+            if (!is_element(links[k])) continue;
+            i32& b = at[links[k].head];
+            if (b < 0 || bundles[b].tail != links[k].tail) b = ++last;
+            strand[bundles[b].end++] = {links[k].cost, static_cast<i32>(k), 0, 0};
+        }
+        for (const Bundle& each : bundles) {
+            const auto begin = strand.begin() + each.first, end = strand.begin() + each.end;
+            std::sort(begin, end, [](const Strand& one, const Strand& other) {
+                return one.cost != other.cost ? one.cost < other.cost : one.link < other.link;
+            });
+            for (auto one = begin; one != end;) {
+                auto other = one;
+                while (other != end && other->cost == one->cost) ++other;
+                for (auto k = one; k != other; ++k) {
+                    k->begin = static_cast<i32>(one - strand.begin());
+                    k->end = static_cast<i32>(other - strand.begin());
+                }
+                one = other;
+            }
+            add({}, {});
+            add({}, {});
+            put_arcs(static_cast<i32>(&each - bundles.data()));
+        }
+    }
+
+    // The arcs of a bundle, empty: by how many are chosen.
+    void put_arcs(i32 b) {
+        const Bundle& of = bundles[b];
+        const bool next = of.chosen < of.end, last = of.chosen > of.first;
+        arcs[2 * b] = {next ? strand[of.chosen].cost : beyond_all, of.tail, of.head};
+        fill[2 * b] = {0, next ? strand[of.chosen].end - of.chosen : 0, false};
+        arcs[2 * b + 1] = {last ? -strand[of.chosen - 1].cost : beyond_all, of.head, of.tail};
+        fill[2 * b + 1] = {0, last ? of.chosen - strand[of.chosen - 1].begin : 0, false};
+    }
 
     void add(const Arc& arc, const Fill& filled) {
         arcs.push_back(arc);
@@ -161,6 +250,10 @@ private:
 
     // A full arc becomes an empty one the other way.
     void turn(i32 k) {
+        if (k < 2 * static_cast<i32>(bundles.size())) {
+            bundles[k / 2].chosen += k % 2 == 0 ? fill[k].flow : -fill[k].flow;
+            return put_arcs(k / 2);
+        }
         Arc& arc = arcs[k];
         arc = {-arc.cost, arc.head, arc.tail};
         fill[k].flow = 0;
@@ -222,6 +315,8 @@ private:
     std::vector<Node> node;
     std::vector<Arc> arcs;
     std::vector<Fill> fill;
+    std::vector<Bundle> bundles; // their arcs come first
+    std::vector<Strand> strand;
     i64 real, block, at = 0;
     interrupt::Pace pace;
 };
