@@ -8,6 +8,7 @@
 #include "few_groups.hpp"
 #include "search.hpp"
 #include "smoothing.hpp"
+#include "simplex.hpp"
 #include "sweeps.hpp"
 
 namespace optiframe::tvcs {
@@ -15,8 +16,12 @@ namespace optiframe::tvcs {
 namespace {
 
 constexpr double largest = 0x1p50; // of a worth
-constexpr i64 looks = 120;        // a link, before it is given up
-constexpr double most_left = 2.0; // units, in links at a group: with more it would be
+constexpr i64 many = 20'000; // elements: of so many a simplex settles what smoothed prices leave open
+// Looks a link, before the repair is given up; with more units than half the links at a group it takes long.
+constexpr i64 looks = 120, few_looks = 20, simplex_looks = 200;
+// Units in links at a group, with which the repair would be given up. Or of those chosen, and one a node, with which a
+// simplex is as quick without prices.
+constexpr double most_of_links = 2.0, most_of_chosen = 0.75;
 constexpr int few_steps = 6;      // where one view has a few groups: paths between these are quick
 constexpr int steps = 24;         // with one ramp for all groups, and then with one for each: elements a group on it
 constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1};
@@ -25,44 +30,42 @@ constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0
 struct Groups {
     std::vector<i64> bound;
     std::vector<double> more;
-    std::vector<u8> fixed; // holds as many as its bound says
-    std::vector<i64> count;
 
     i64 add(double by) {
         bound.push_back(0);
         more.push_back(by);
-        fixed.push_back(1);
-        count.push_back(0);
         return static_cast<i64>(bound.size()) - 1;
     }
     // By the link of its bound.
-    void free(i64 g, const Link& link) {
+    void free(i64 g, const Link& link, int cut) {
         bound[g] += link.room;
-        more[g] = -static_cast<double>(link.cost);
-        fixed[g] = 0;
+        more[g] = -static_cast<double>(link.cost >> cut);
     }
-    bool keeps(i64 g) const { return !fixed[g] || count[g] == bound[g]; }
 };
 
 } // namespace
 
-bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group,
+bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group, bool rough,
                      Effort& effort) {
-    const i64 source = ends.source(), sink = ends.sink();
+    const i64 source = ends.source(), sink = ends.sink(), nodes = static_cast<i64>(ends.node.size());
     const auto is_element = [](const Link& link) { return link.element >= 0; };
     const i64 n = std::ranges::count_if(links, is_element);
-    i64 low = 0, high = 0;
-    for (const Link& link : links) {
-        low = std::min(low, link.cost);
-        high = std::max(high, link.cost);
+    i64 low = 0, high = 0, alike = 0;
+    for (std::size_t m = 0; m < links.size(); ++m) {
+        low = std::min(low, links[m].cost);
+        high = std::max(high, links[m].cost);
+        alike += m > 0 && links[m].cost == links[m - 1].cost;
     }
-    const double more = 2.0 * static_cast<double>(high - low) + 1.0; // of a group that is fixed
-    if (3.5 * more > largest) return false;
+    double more = 2.0 * static_cast<double>(high - low) + 1.0; // of a group that is fixed
+    int cut = 0;
+    for (; 3.5 * more > largest; more = std::ceil(0.5 * more)) ++cut;
+    const bool simplex = n >= many;
+    if (cut > 0 && !(rough && simplex)) return false;
 
     // Groups, in the order of the elements.
     Groups rows, columns, total;
     total.add(more);
-    std::vector<i64> group(ends.node.size(), -1);
+    std::vector<i64> group(nodes, -1);
     const auto group_of = [&](i32 v) {
         const bool none = ends.node[v] >= source;
         Groups& of = ends.node[v] < ends.rows || ends.node[v] == source ? rows : columns;
@@ -70,7 +73,6 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
             group[v] = of.add(none ? 0.0 : more);
             if (none) {
                 of.bound.back() = n;
-                of.fixed.back() = 0;
             }
         }
         return group[v];
@@ -87,23 +89,21 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         columns.bound[j] += one;
         total.bound[0] += one;
     }
-    const i64 began = total.bound[0];
-    const std::vector<i64> row_began = rows.bound, column_began = columns.bound;
     std::partial_sum(list.first.begin(), list.first.end(), list.first.begin());
     for (const Link& link : links) {
         if (is_element(link)) continue;
         if (ends.node[link.tail] == sink)
-            total.free(0, link);
+            total.free(0, link, cut);
         else if (ends.node[link.tail] == source)
-            rows.free(group_of(link.head), link);
+            rows.free(group_of(link.head), link, cut);
         else
-            columns.free(group_of(link.tail), link);
+            columns.free(group_of(link.tail), link, cut);
     }
     list.first.resize(rows.bound.size() + 1, list.first.back());
     for (const Link& link : links) {
         if (!is_element(link)) continue;
         const double worth = rows.more[group[link.tail]] + columns.more[group[link.head]] + total.more[0] -
-                             static_cast<double>(link.cost);
+                             static_cast<double>(link.cost >> cut);
         list.worth.push_back(worth > 0 ? worth : -inf);
     }
 
@@ -117,6 +117,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
     const Side column_side{by_column.view(), by_column.worth, {}, {}, bounds.columns, {}, {}};
     const bool few = has_few_groups(view.groups(), across);
+    if (!few && 100 * alike > 99 * n) return false; // smoothing sees nothing
     anneal(row_side, column_side, bounds.total, prices, more, widths_for_ties(few ? few_steps : steps));
     if (!few) {
         const double near = each_widths[0] * static_cast<double>(view.groups() + across);
@@ -133,43 +134,54 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         const Counts counts = choose({view, list.worth, list.chosen, none}, bounds, prices);
         Flow flow(bounds, prices);
         flow.start(counts);
+        const double units = static_cast<double>(flow.units()), groups = static_cast<double>(nodes);
+        const double most = simplex ? std::min(most_of_chosen * static_cast<double>(bounds.total), groups)
+                                    : most_of_links * at_group;
+        if (units > most) return false;
         const Arcs arcs{view, list.worth, by_column.view(), by_column.worth, by_column.place, list.chosen};
-        if (static_cast<double>(flow.units()) > most_left * at_group ||
-            carry_all(flow, arcs, looks * n, effort) != Carried::all)
-            return false;
+        carry_all(flow, arcs, (simplex && units > 0.5 * at_group ? few_looks : looks) * n, effort);
         flow.read_prices(2.0 * largest, prices);
     }
-    if (failures({view, list.worth, list.chosen, across}, bounds, prices) > 0) return false;
-    for (i64 i = 0; i < view.groups(); ++i)
-        for (i64 m = view.first[i]; m < view.first[i + 1]; ++m) {
-            rows.count[i] += list.chosen[m];
-            columns.count[view.other[m]] += list.chosen[m];
-            total.count[0] += list.chosen[m];
-        }
-    for (i64 i = 0; i < view.groups(); ++i)
-        if (!rows.keeps(i)) return false;
-    for (i64 j = 0; j < across; ++j)
-        if (!columns.keeps(j)) return false;
-    if (!total.keeps(0)) return false;
-
-    i64 k = 0;
-    for (Link& link : links) {
-        i64 change;
-        if (is_element(link)) change = list.chosen[k++] - link.back;
-        else if (ends.node[link.tail] == sink) change = total.count[0] - began;
-        else if (ends.node[link.tail] == source) change = rows.count[group[link.head]] - row_began[group[link.head]];
-        else change = columns.count[group[link.tail]] - column_began[group[link.tail]];
-        link.room -= static_cast<i32>(change);
-        link.back += static_cast<i32>(change);
-    }
-    for (std::size_t v = 0; v < group.size(); ++v) {
+    std::vector<i64> found(nodes), left(nodes);
+    for (i64 v = 0; v < nodes; ++v) {
         const i64 g = group[v];
         const double by = ends.node[v] < ends.rows ? prices.y0 + prices.u[g] - rows.more[g] - total.more[0]
                           : ends.node[v] < source  ? columns.more[g] - prices.w[g]
                           : ends.node[v] == source ? prices.y0 - total.more[0]
                                                    : 0.0;
-        potential[v] = static_cast<i64>(by);
+        found[v] = static_cast<i64>(by) * (i64{1} << cut);
     }
+
+    // What they leave open, a simplex settles, to which the links cost what is left of their costs. Sums of these over
+    // all nodes must fit.
+    std::vector<Link> rest(links.begin(), links.end());
+    std::vector<i64> excess(nodes);
+    bool done = true;
+    i64 k = 0, largest_left = 0;
+    for (Link& link : rest) {
+        link.cost += found[link.tail] - found[link.head];
+        largest_left = std::max(largest_left, std::abs(link.cost));
+        const i64 lack = ends.node[link.tail] == source ? -excess[link.head] : excess[link.tail];
+        const i64 by = is_element(link)  ? list.chosen[k++] - link.back
+                       : link.cost < 0   ? link.room
+                       : link.cost > 0   ? -link.back
+                                         : std::clamp<i64>(lack, -link.back, link.room);
+        link.room -= static_cast<i32>(by);
+        link.back += static_cast<i32>(by);
+        excess[link.tail] -= by;
+        excess[link.head] += by;
+        done &= link.cost >= 0 || link.room == 0;
+        done &= link.cost <= 0 || link.back == 0;
+    }
+    done &= std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+    const bool fits = largest_left < (i64{1} << 59) / (nodes + 1);
+    const i64 most = simplex_looks * static_cast<i64>(rest.size());
+    if (!done && !(simplex && fits && solve_by_simplex(rest, excess, left, most, effort))) return false;
+    for (std::size_t m = 0; m < rest.size(); ++m) {
+        links[m].room = rest[m].room;
+        links[m].back = rest[m].back;
+    }
+    for (i64 v = 0; v < nodes; ++v) potential[v] = found[v] + left[v];
     return true;
 }
 

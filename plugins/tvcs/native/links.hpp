@@ -11,7 +11,7 @@ namespace optiframe::tvcs {
 // link with room costs less than 0, and changes nothing where it gives false: where that takes too much work, or the
 // worth added does not suffice. `at_group` is how many links a group has, on average over links: the fewer groups hold
 // nearly all of them, the more units are carried at once.
-bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group,
+bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group, bool rough,
                      Effort& effort);
 
 } // namespace optiframe::tvcs

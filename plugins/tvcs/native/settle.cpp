@@ -31,7 +31,7 @@ constexpr i64 work_for_paths = 120;             // and before paths between grou
 // Links at a group, on average: with a few, paths come before a simplex; with many, it ends soon or not.
 constexpr double few_links = 8.0, many_links = 64.0;
 // Excess times these, a link: up to here paths come first too, and above they would take long.
-constexpr double light_load = 0.5, heavy_load = 8.0;
+constexpr double light_load = 1.5, heavy_load = 8.0;
 
 // Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.
 constexpr i64 many_elements = 3000, many_each = 10;
@@ -128,7 +128,8 @@ public:
             if (link.element >= 0) top = std::max(top, rest_below(link.element));
         }
         if (top == none || unit <= ties[1] - static_cast<int>(2 * std::bit_width(potential.size())) - 2) return false;
-        const int bits = for_few_groups() ? bits_for_few_groups : bits_for(static_cast<i64>(potential.size()));
+        const i64 nodes = static_cast<i64>(potential.size());
+        const int bits = has_few_groups_left() && for_smoothing() ? bits_for_few_groups : bits_for(nodes);
         count_in(std::min(unit, top - bits));
         return true;
     }
@@ -162,11 +163,9 @@ public:
             return by_simplex_within(flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0);
         };
         const auto by_smoothing = [&] {
-            const bool few_groups = for_few_groups();
-            const i64 fewest = few_groups ? some_elements : std::max(many_elements, many_each * nodes);
-            if (!balanced || elements_left() < fewest) return false;
-            return (few_groups && by_simplex_within(few_looks)) ||
-                   solve_by_prices(links, moved, ends, at_group, effort);
+            if (!balanced || !for_smoothing()) return false;
+            return (has_few_groups_left() && by_simplex_within(few_looks)) ||
+                   solve_by_prices(links, moved, ends, at_group, load > heavy_load, effort);
         };
         const auto by_groups = [&] {
             const i64 looks = work_for_paths * static_cast<i64>(links.size());
@@ -238,9 +237,14 @@ private:
     }
 
     // Whether one view has a few groups, and the other many. Elements in none hang on the source and the sink.
-    bool for_few_groups() const {
+    bool has_few_groups_left() const {
         const i64 of_rows = std::ranges::count_if(node, [&](i32 v) { return v < rows || v == source; });
-        return has_few_groups(of_rows, static_cast<i64>(node.size()) - of_rows) && elements_left() >= some_elements;
+        return has_few_groups(of_rows, static_cast<i64>(node.size()) - of_rows);
+    }
+
+    bool for_smoothing() const {
+        const i64 many = std::max(many_elements, many_each * static_cast<i64>(node.size()));
+        return elements_left() >= (has_few_groups_left() ? some_elements : many);
     }
 
     i64 elements_left() const {

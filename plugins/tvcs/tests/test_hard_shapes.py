@@ -114,6 +114,29 @@ def test_ties_whose_units_have_far_to_go_take_few_looks() -> None:
         assert plan.effort.arcs < looks * len(v)  # in steps of the smallest width: many 10,000 and 4,700
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference does not count looks at arcs")
+@pytest.mark.parametrize(
+    ("case", "p", "looks"),
+    [
+        (("three rows", "sum", "half"), 10_000, 30),  # network simplex and cost scaling: 150
+        (("one column", "1 or 2", "half"), 10_000, 60),  # the same: 145
+        (("pareto", "sum", "half"), 40_000, 50),  # without bundles of what lies between two groups: 730
+        (("square", "sum", "half"), 40_000, 150),  # without smoothed prices to begin with: 360
+    ],
+    ids=["three rows", "one column", "bundles", "smoothed"],
+)
+def test_ties_by_many_thousands_take_few_looks_and_are_broken_by_index(
+    case: Case, p: int, looks: int
+) -> None:
+    instance = adversarial_instance(case, p, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    usual = plan.solve(instance.v, squared=True)
+    assert usual.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.arcs < looks * len(instance.v)
+    assert np.array_equal(usual.support, plan.solve(instance.v, squared=True, forced=True).support)
+
+
 @pytest.mark.parametrize("shape", [(1, 5000), (5000, 1)])
 def test_a_matrix_of_one_row_is_a_partial_sort(shape: tuple[int, int]) -> None:
     over = ThreeView.of_matrix(shape, total=2000, per_row=3000, per_column=3000)
