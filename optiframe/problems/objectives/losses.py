@@ -142,15 +142,15 @@ class LinearModel(FiniteSum):
         bends = self.bends(self.matrix @ x) / len(self)
         columns = self.shape[0]
         total = self.l2 * np.eye(columns)
+        if sp.issparse(self.matrix) and self.matrix.nnz <= _DENSITY * len(self) * columns:
+            return total + self._columns.products(np.arange(columns), bends)
         # Rows go in blocks, so that their scaled copy is no larger than the answer (or 8 MB).
         block = max(columns, _BLOCK // columns)
         for start in range(0, len(self), block):
             rows, weights = self.matrix[start : start + block], bends[start : start + block]
-            if sp.issparse(rows) and rows.nnz > _DENSITY * len(weights) * columns:
-                rows = rows.toarray()
             if sp.issparse(rows):
-                total += (rows.T @ rows.multiply(weights[:, np.newaxis])).toarray()
-            elif (weights >= 0).all():
+                rows = rows.toarray()
+            if (weights >= 0).all():
                 roots = np.sqrt(weights)[:, np.newaxis] * rows
                 total += roots.T @ roots  # half of a product of two: BLAS knows it symmetric
             else:
