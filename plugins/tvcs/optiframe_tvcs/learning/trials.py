@@ -19,6 +19,8 @@ _ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries c
 class Trials:
     """Fits of the objective itself; any with a gradient."""
 
+    strayed = True  # whether the last wide fit was one of the objective itself
+
     def __init__(self, function: Objective, inner: Inner, time_left: Callable[[], float]) -> None:
         self._function, self._inner, self.time_left = function, inner, time_left
 
@@ -47,16 +49,16 @@ class ModelledTrials(Trials):
 
     _function: LinearModel
     _model: SecondOrder | None = None
-    _strayed = False
+    strayed = False
 
     def around(self, x: Array) -> None:
-        self._strayed = False
+        self.strayed = False
         if self._model is None or not self._model.exact:
             self._model = SecondOrder.around(self._function, x)
 
     def gradient(self, x: Array) -> Array:
         indices, model = np.flatnonzero(x), self._model
-        found = None if model is None or self._strayed else model.gradient_at(indices, x[indices])
+        found = None if model is None or self.strayed else model.gradient_at(indices, x[indices])
         return super().gradient(x) if found is None else found
 
     def wide(self, kept: NDArray[np.bool_], start: Array) -> Array:
@@ -65,8 +67,8 @@ class ModelledTrials(Trials):
         if model is None or found is None:
             return super().wide(kept, start)
         trial = _filled(indices, found, kept.shape)
-        self._strayed = not model.exact and not self._is_near(trial, *model.predicted(indices, found))
-        return super().wide(kept, start) if self._strayed else trial
+        self.strayed = not model.exact and not self._is_near(trial, *model.predicted(indices, found))
+        return super().wide(kept, start) if self.strayed else trial
 
     def fit(self, kept: NDArray[np.bool_], start: Array, least: float) -> tuple[Array, float] | None:
         indices, model = np.flatnonzero(kept), self._model
