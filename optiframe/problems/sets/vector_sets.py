@@ -363,12 +363,15 @@ def _keep_largest(values: Array, weight: Array, size: int) -> Array:
     """`values` where `weight` is among the `size` largest, lowest index first on ties; zero elsewhere."""
     if size >= values.size:
         return values.copy()
-    kept = np.zeros_like(values)
+    kept = np.zeros(values.shape)
     if size == 0:
         return kept
-    smallest = np.partition(weight, -size)[-size]
+    # Zeros that tie make NumPy's partition ten times as slow.
+    positive = weight[weight > 0]
+    among = positive if positive.size >= size else weight
+    smallest = np.partition(among, -size)[-size]
     # Everything above the smallest kept weight stays; of its equals, as many as there is room for.
-    above = np.flatnonzero(weight > smallest)
-    tied = np.flatnonzero(weight == smallest)[: size - above.size]
+    above = (weight > smallest).nonzero()[0]
+    tied = (weight == smallest).nonzero()[0][: size - above.size]
     kept[above], kept[tied] = values[above], values[tied]
     return kept
