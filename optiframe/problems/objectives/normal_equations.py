@@ -43,7 +43,10 @@ class HessianRows:
 
     def among(self, indices: NDArray[np.intp]) -> Array | None:
         """The part that belongs to these columns, shape (k, k); None where there are too many."""
-        return self._table[self._place[indices][:, np.newaxis], indices] if self._has(indices) else None
+        if not self._has(indices):
+            return None
+        starts = self._place[indices] * len(self._place)
+        return self._table.take(starts[:, np.newaxis] + indices)  # half the time of two lists of indices
 
     def _has(self, indices: NDArray[np.intp]) -> bool:
         missing = indices[self._place[indices] < 0]
@@ -84,8 +87,7 @@ def solved(matrix: Array, right: Array) -> Array | None:
     factor, found, failed = dposv(matrix, right, lower=True)
     if failed:
         return None
-    diagonal = np.diagonal(matrix)
     # Written so that what is not a number is refused, too: products of entries beyond 1e154 overflow.
-    if not (np.diagonal(factor) ** 2 > np.maximum(_PIVOT * diagonal, _LEAST)).all():
+    if not (factor.diagonal() ** 2 > np.maximum(_PIVOT * matrix.diagonal(), _LEAST)).all():
         return None
     return np.asarray(found)

@@ -11,7 +11,7 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.objectives.normal_equations import HessianRows, solved
 from optiframe.records.fields import Array
 
-_RIDGES = (0.0, 1e-8, 1e-5)  # of the mean diagonal, where columns are alike and the order of entries counts
+_RIDGES = (1e-8, 1e-5)  # of the mean diagonal, where columns are alike and the order of entries counts
 _TRUST = 0.2  # at 0.1 none of 602 better fits among 6,822 supports was missed, at 0.05 two
 _ROUNDING = 1e-12  # of the base: differences of values below it are rounding
 
@@ -58,14 +58,13 @@ class SecondOrder:
         block = self.hessian.among(indices)
         if block is None or not len(indices):
             return None if block is None else np.zeros(0)
-        mean = float(np.trace(block)) / len(indices)
-        for ridge in _RIDGES if rough else _RIDGES[:1]:
-            found = solved(
-                block + ridge * mean * np.eye(len(indices)) if ridge else block, self.right[indices]
-            )
-            if found is not None:
-                return found
-        return None
+        right = self.right[indices]
+        found = solved(block, right)
+        if found is not None or not rough:
+            return found
+        unit = float(np.trace(block)) / len(indices) * np.eye(len(indices))
+        tries = (solved(block + ridge * unit, right) for ridge in _RIDGES)
+        return next((found for found in tries if found is not None), None)
 
     def predicted(self, indices: NDArray[np.intp], found: Array) -> tuple[float, float]:
         """The model's minimum over these entries, which `found` is, and how wrong it may be.

@@ -57,12 +57,12 @@ class ModelledTrials(Trials):
             self._model = SecondOrder.around(self._function, x)
 
     def gradient(self, x: Array) -> Array:
-        indices, model = np.flatnonzero(x), self._model
+        indices, model = x.nonzero()[0], self._model
         found = None if model is None or self.strayed else model.gradient_at(indices, x[indices])
         return super().gradient(x) if found is None else found
 
     def wide(self, kept: NDArray[np.bool_], start: Array) -> Array:
-        indices, model = np.flatnonzero(kept), self._model
+        indices, model = kept.nonzero()[0], self._model
         found = None if model is None else model.minimizer_on(indices, rough=True)
         if model is None or found is None:
             return super().wide(kept, start)
@@ -71,7 +71,7 @@ class ModelledTrials(Trials):
         return super().wide(kept, start) if self.strayed else trial
 
     def fit(self, kept: NDArray[np.bool_], start: Array, least: float) -> tuple[Array, float] | None:
-        indices, model = np.flatnonzero(kept), self._model
+        indices, model = kept.nonzero()[0], self._model
         found = None if model is None else model.minimizer_on(indices)
         if model is None or found is None:
             return super().fit(kept, start, least)
