@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import ThreeView
 from optiframe_tvcs.learning.l1_path import l1_path
+from optiframe_tvcs.learning.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on
+from optiframe_tvcs.learning.splicing import Splicing
+from optiframe_tvcs.learning.trials import Trials
 
 import optiframe
 from optiframe.problems.objectives.losses import LeastSquares, Logistic
@@ -119,3 +123,46 @@ def test_growing_blocks_recover_where_blocks_of_one_size_do_not() -> None:
         fixed += short.metrics["recovered"]
     assert growing == 4
     assert growing >= fixed
+
+
+def test_a_pursuit_ends_where_all_that_it_meets_is_far_from_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    function, _ = planted(0)
+    problem = optiframe.Minimize(function, over=Cardinality(size=6))
+    fits = []
+
+    def with_values(worse: list[float]) -> int:
+        """Wide fits of a pursuit that meets these values, one after another."""
+        fits.clear()
+        trying, best = Trials(function, "auto", lambda: np.inf), minimise_on(function, start != 0, start)
+
+        def wide(kept: np.ndarray, at: np.ndarray) -> np.ndarray:
+            found = np.zeros(60)
+            found[(7 * len(fits) + np.arange(6)) % 60] = 1.0 + worse[len(fits)]
+            fits.append(kept)
+            return found
+
+        monkeypatch.setattr(trying, "wide", wide)
+        monkeypatch.setattr(trying, "fit", lambda *_: None)
+        monkeypatch.setattr(LeastSquares, "value", lambda _, x: float(x.max(initial=1.0)))
+        Splicing()._pursued(problem, trying, best, 1.0, set())
+        monkeypatch.undo()
+        return len(fits)
+
+    start = np.where(np.arange(60) < 6, 1.0, 0.0)
+    assert with_values([0.5] * 20) == 4
+    assert with_values([0.01, 0.5] * 10) == 20
+
+
+def test_large_sizes_are_spared_starts_that_have_not_won(monkeypatch: pytest.MonkeyPatch) -> None:
+    function, _ = planted(0)
+    path = SizePath(function, None, intercept=False, solver="tvcs.splicing", budget=None, seed=0, asked=30)
+    taken = []
+
+    def none_better(_: Any, size: int, result: Any) -> Any:
+        taken.append(size)
+        return result
+
+    monkeypatch.setattr(path, "_further", none_better)
+    for size in (0, 5, 20, 22, 24, 26, 28, 30):
+        path.at(size)
+    assert taken == [0, 5, 20, 24, 28, 30]

@@ -27,6 +27,9 @@ from optiframe_tvcs.sets.three_view import ThreeView
 _BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs others in their place
 _TRIED = 5  # points of the l1 path, for each size
 _STARTS = 2  # of them, from which a fit begins
+_SMALL = 20  # sizes up to which these are always taken: such fits cost little, and lead on to larger ones
+_VAIN = 2  # sizes in a row that none of them improved: every other one is then spared them
+_TIE = 1e-9  # relative; what is lower by less is as good
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
 
 Criterion = Literal["bic", "ebic", "sic"]
@@ -100,6 +103,8 @@ def bounded(over: ConstraintSet | None, size: int) -> ConstraintSet:
 class SizePath:
     """Fits of rising sizes: from the one before or from an l1 path, whichever ends lower.
 
+    Above 20, every other size is fitted only from the one before while starts from the l1 path do not win.
+
     Parameters
     ----------
     function
@@ -108,6 +113,8 @@ class SizePath:
         The set that supports come from besides their size; None: any.
     solver, budget, seed
         Of each single fit, as for `optiframe.solve`.
+    asked
+        A size that is fitted from all starts in any case.
     """
 
     def __init__(
@@ -119,10 +126,12 @@ class SizePath:
         solver: Any,
         budget: Any,
         seed: int,
+        asked: int | None = None,
     ) -> None:
         self.function, self._over, self._intercept = function, over, intercept
         self._solver = build("solver", solver) if isinstance(solver, Mapping) else solver
-        self._budget, self._seed = budget, seed
+        self._budget, self._seed, self._asked = budget, seed, asked
+        self._vain, self._spared = 0, False
         free = np.zeros(function.shape, dtype=bool)
         free[-1:] = intercept
         self._penalised = l1_path(function, free)
@@ -138,13 +147,23 @@ class SizePath:
         inside = bounded(self._over, size)
         problem = Minimize(self.function, over=WithIntercept(over=inside) if self._intercept else inside)
         result = self._fit(problem, start)
+        if size <= _SMALL or size == self._asked or self._vain < _VAIN or self._spared:
+            further = self._further(problem, size, result)
+            won = further.objective < result.objective * (1.0 - _TIE)
+            self._vain, self._spared, result = 0 if won else self._vain + 1, False, further
+        else:
+            self._spared = True
+        self._found[size] = result
+        return result
+
+    def _further(self, problem: Minimize, size: int, result: Result[Array, Any]) -> Result[Array, Any]:
+        """The best of this fit and those from points of the l1 path."""
         met = {support(result.solution).tobytes()}
         for other in self._best_of_penalised(problem.over, size):
             if support(other).tobytes() not in met:
                 another = self._fit(problem, other)
                 met |= {support(other).tobytes(), support(another.solution).tobytes()}
                 result = min(result, another, key=lambda each: each.objective)
-        self._found[size] = result
         return result
 
     def _fit(self, problem: Minimize, start: Array) -> Result[Array, Any]:

@@ -136,6 +136,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             solver=self.solver,
             budget=self.budget,
             seed=self.seed,
+            asked=None if isinstance(self.size, str) else self.size,
         )
 
     def _held_out(
