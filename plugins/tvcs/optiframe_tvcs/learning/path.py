@@ -77,14 +77,22 @@ class Scaling:
         return cls(centre, scale, intercept)
 
     def apply(self, matrix: Any) -> Any:
-        """The scaled samples, with a column of ones at the end where there is an intercept."""
+        """A read-only copy, scaled, with a column of ones at the end where there is an intercept."""
         if sp.issparse(matrix):
-            scaled = sp.csr_array(matrix @ sp.diags_array(1.0 / self.scale))
-            return (
-                sp.hstack([scaled, np.ones((matrix.shape[0], 1))], format="csr") if self.intercept else scaled
-            )
-        scaled = (matrix - self.centre) / self.scale
-        return np.column_stack([scaled, np.ones(len(scaled))]) if self.intercept else scaled
+            thin = sp.csr_array(matrix @ sp.diags_array(1.0 / self.scale))
+            if self.intercept:
+                thin = sp.hstack([thin, np.ones((matrix.shape[0], 1))], format="csr")
+            for part in (thin.data, thin.indices, thin.indptr):
+                part.flags.writeable = False  # so that a loss need not copy it
+            return thin
+        rows, columns = matrix.shape
+        order: Literal["C", "F"] = "F" if np.isfortran(matrix) else "C"
+        scaled = np.empty((rows, columns + self.intercept), order=order)
+        np.subtract(matrix, self.centre, out=scaled[:, :columns])
+        scaled[:, :columns] /= self.scale
+        scaled[:, columns:] = 1.0
+        scaled.flags.writeable = False  # so that a loss need not copy it
+        return scaled
 
     def undo(self, x: Array) -> tuple[Array, float]:
         """Coefficients and intercept for samples as they came."""

@@ -145,16 +145,17 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """Mean loss of a size on the samples left out, one for each fold; others alone scale columns."""
         make, unpenalised, parts = self._objective(), self._objective(penalised=False), []
         for kept, left in folds:
-            scaling = Scaling.of(matrix[kept], standardise=self.standardize, intercept=self.fit_intercept)
-            learnt = self._path(make(scaling.apply(matrix[kept]), target[kept]), over)
-            parts.append((scaling, learnt, matrix[left], target[left]))
+            samples = matrix[kept]
+            scaling = Scaling.of(samples, standardise=self.standardize, intercept=self.fit_intercept)
+            learnt = self._path(make(scaling.apply(samples), target[kept]), over)
+            parts.append((scaling, learnt, left))
 
         def losses(size: int) -> Array:
             found = []
-            for scaling, learnt, others, truth in parts:
+            for scaling, learnt, left in parts:
                 weights, intercept = scaling.undo(learnt.at(size).solution)
-                predicted = np.asarray(others @ weights + intercept)
-                found.append(unpenalised(predicted[:, np.newaxis], truth).value(np.ones(1)))
+                predicted = np.asarray(matrix[left] @ weights + intercept)
+                found.append(unpenalised(predicted[:, np.newaxis], target[left]).value(np.ones(1)))
             return np.array(found)
 
         return losses
