@@ -36,6 +36,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -131,25 +132,41 @@ def by_abess(matrix: Any, target: Any, size: int, *, logistic: bool) -> Any:
     return found
 
 
+def ways_of_least_squares(matrix: Any, target: Any, size: int) -> dict[str, Callable[[], Any]]:
+    """Everybody's way to the coefficients of `size` features."""
+
+    def path(solver: str) -> Any:
+        model = SparseRegressor(size, solver=solver, fit_intercept=False, standardize=False)
+        return model.fit(matrix, target).coef_
+
+    ways: dict[str, Callable[[], Any]] = {
+        name: partial(by_solver, matrix, target, size, name) for name in SOLVERS
+    }
+    for name in ("splicing", "gradmp"):
+        ways[f"path {name}"] = partial(path, f"tvcs.{name}")
+    for name in ("l0.5", "l1"):
+        ways[f"skglm {name}"] = partial(by_penalty, matrix, target, size, name, logistic=False)
+    if not missing("abess"):
+        ways["abess"] = partial(by_abess, matrix, target, size, logistic=False)
+    return ways
+
+
 def recoveries(repeats: int) -> bool:
     good = True
     for samples, size, correlation in CASES:
         count: dict[str, int] = {}
+        spent: dict[str, float] = {}
         for seed in range(repeats):
             matrix, target, truth = planted(samples, size, correlation, seed)
-            found = {name: by_solver(matrix, target, size, name) for name in SOLVERS}
-            for name in ("splicing", "gradmp"):
-                model = SparseRegressor(size, solver=f"tvcs.{name}", fit_intercept=False, standardize=False)
-                found[f"path {name}"] = model.fit(matrix, target).coef_
-            for name in ("l0.5", "l1"):
-                found[f"skglm {name}"] = by_penalty(matrix, target, size, name, logistic=False)
-            if not missing("abess"):
-                found["abess"] = by_abess(matrix, target, size, logistic=False)
-            for name, point in found.items():
+            for name, way in ways_of_least_squares(matrix, target, size).items():
+                began = process_time()
+                point = way()
+                spent[name] = spent.get(name, 0.0) + process_time() - began
                 right = np.array_equal(point != 0, truth != 0)
                 count[name] = count.get(name, 0) + int(right)
         print(f"-- n = {samples}, {size} of {FEATURES}, correlation {correlation}: recoveries of {repeats}")
         print(", ".join(f"{name} {found}" for name, found in count.items()))
+        print("seconds each: " + ", ".join(f"{name} {total / repeats:.3f}" for name, total in spent.items()))
         ours = count["path splicing"]  # what SparseRegressor does unless told otherwise
         theirs = max(found for name, found in count.items() if name.startswith(("skglm", "abess")))
         good &= verdict(
