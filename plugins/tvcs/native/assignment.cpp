@@ -1,6 +1,7 @@
 #include "assignment.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <optiframe/dispatch.hpp>
@@ -69,6 +70,30 @@ public:
         std::fill(w.begin() + first_column, w.end(), dummy - std::max(*rank, 0.0));
     }
 
+    // Of worths that tie, what breaks the ties falls from column to column: with prices that fall as much, not all rows
+    // want the same columns. Every row and column of a square gets another, as nothing is worth less than nothing.
+    void begin(double common) {
+        all_assigned = true;
+        double fall = 0.0, steps = 0.0;
+        for (i64 i = 0; i < rows; ++i) {
+            const double* of = line(i);
+            i64 first = 0, last = columns - 1; // which break ties: what is worth nothing does not
+            while (first < last && of[first] <= 0.0) ++first;
+            while (first < last && of[last] <= 0.0) --last;
+            fall += std::fmod(of[first], common) - std::fmod(of[last], common);
+            steps += static_cast<double>(last - first);
+        }
+        for (i64 j = 0; j < columns && steps > 0.0; ++j)
+            w[j] = std::floor(std::abs(fall) / steps * static_cast<double>(fall > 0.0 ? columns - 1 - j : j));
+    }
+
+    // Without a price that all columns have.
+    void end() {
+        const double least = *std::ranges::min_element(w);
+        for (double& each : w) each -= least;
+        for (double& each : u) each += least;
+    }
+
     // A row bids for its best column until it is as good as the second best, and takes it from who has it. Dummies are
     // alike: a row takes one that is left, and a row of dummies a column without a price.
     void reduce() {
@@ -116,7 +141,7 @@ public:
         while (true) {
             looked.push_back({i, base});
             pace.after(columns);
-            if (base + u[i] < drop && dummy_row == rows) { // with dummies, none stays without
+            if (base + u[i] < drop && dummy_row == rows && !all_assigned) { // with dummies, none stays without
                 drop = base + u[i];
                 dropped = i;
             }
@@ -172,6 +197,7 @@ public:
     const i64 rows, columns;
     i64 dummy_row = rows, dummy_column = columns;
     double dummy = 0.0;
+    bool all_assigned = false;
     std::span<const double> worth;
     std::vector<double> u, w;
     std::vector<i64> column, row;
@@ -204,7 +230,7 @@ std::vector<double> with_dummies(std::span<const double> worth, i64 rows, i64 co
 
 } // namespace
 
-void assign(const Layout& layout, const Elements& all, double limit, Prices& prices, Effort& effort) {
+void assign(const Layout& layout, const Elements& all, double common, double limit, Prices& prices, Effort& effort) {
     const i64 rows = layout.rows() - 1, columns = layout.columns() - 1, total = layout.total;
     const bool limited = total < std::min(rows, columns), turned = !limited && rows > columns;
     std::vector<double> made;
@@ -218,7 +244,10 @@ void assign(const Layout& layout, const Elements& all, double limit, Prices& pri
     Matrix matrix(made.empty() ? all.whole : made, limited ? side : turned ? columns : rows,
                   limited ? side : turned ? rows : columns);
     if (limited) matrix.begin(rows, columns, limit, prices.w);
+    const bool tied = common > 1.0 && !limited && rows == columns;
+    if (tied) matrix.begin(common);
     matrix.solve(effort);
+    if (tied) matrix.end();
     std::copy_n((turned ? matrix.w : matrix.u).begin(), rows, prices.u.begin());
     std::copy_n((turned ? matrix.u : matrix.w).begin(), columns, prices.w.begin());
     prices.y0 = 0.0;

@@ -252,7 +252,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         const std::span<const double> steps = layout.elements() <= few ? std::span<const double>(widths) : narrow_widths;
         if (limited && !warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, steps, prices);
         round_to(1.0, prices);
-        assign(layout, all, units.limit, prices, report.effort);
+        assign(layout, all, ties ? common : 1.0, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && has_few_groups(layout)) {
         if (!warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, widths, prices);

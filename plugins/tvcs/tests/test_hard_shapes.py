@@ -137,6 +137,19 @@ def test_ties_by_many_thousands_take_few_looks_and_are_broken_by_index(
     assert np.array_equal(usual.support, plan.solve(instance.v, squared=True, forced=True).support)
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
+@pytest.mark.parametrize("values", [(1, 10), (0, 2), (-1, 2)])
+def test_whole_numbers_on_a_square_with_one_a_row_and_column_take_few_paths(values: tuple[int, int]) -> None:
+    side, rng = 100, np.random.default_rng(0)
+    plan = ThreeView.of_matrix((side, side), per_row=1, per_column=1).plan
+    worths = rng.integers(*values, side * side).astype(np.float64)
+    usual = plan.solve(worths)
+    assert usual.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.paths < 30  # 60 to 87 where all rows want the same columns first
+    assert np.array_equal(usual.support, plan.solve(worths, forced=True).support)
+
+
 @pytest.mark.parametrize("shape", [(1, 5000), (5000, 1)])
 def test_a_matrix_of_one_row_is_a_partial_sort(shape: tuple[int, int]) -> None:
     over = ThreeView.of_matrix(shape, total=2000, per_row=3000, per_column=3000)
