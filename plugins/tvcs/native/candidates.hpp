@@ -1,6 +1,8 @@
 // Lists of candidates: the elements near the thresholds of their groups.
 #pragma once
 
+#include <algorithm>
+
 #include "instance.hpp"
 
 namespace optiframe::tvcs {
@@ -20,6 +22,11 @@ struct Elements {
     std::span<const double> whole;
     std::span<u8> state;
     i64 columns;
+    std::span<i64> open = {}; // of each row, as the last proof found them: so many that may still change; empty: not counted
+
+    // A cycle passes no group twice, and each of its elements was rounded by at most a unit: what is further from its
+    // threshold cannot change.
+    double within() const { return 2.0 * static_cast<double>(std::min(view.groups(), columns)); }
 };
 
 struct Marked {

@@ -19,21 +19,22 @@ constexpr double much_better = 0.38;
 constexpr int rounds = 40; // lists tried before giving up; each but a widened one ends with fewer wrong
 
 struct RowSums {
-    i64 count, failures;
+    i64 count, failures, open;
 };
 
-// Of the elements of one row: how many are chosen, and how many fail.
+// Of the elements of one row: how many are chosen, how many fail, and how many are next to their thresholds.
 OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* column, const u8* state,
-                                    double threshold, const double* price) {
-    i64 count = 0, failures = 0;
+                                    double threshold, const double* price, double within) {
+    i64 count = 0, failures = 0, open = 0;
     for (i64 k = 0; k < n; ++k) { // no branches: vectorized
         const double q = whole[k], z = q - threshold - price[column[k]];
         const i64 x = state[k] & chosen_bit;
         count += x;
         failures +=
             (x & (static_cast<i64>(z < 0) | static_cast<i64>(q <= 0))) | ((1 - x) & static_cast<i64>(z > 0));
+        open += std::abs(z) <= within;
     }
-    return {count, failures};
+    return {count, failures, open};
 }
 
 // Moves what is on the wrong side at the potentials, and the excess that this makes.
@@ -68,7 +69,8 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
         const i64 first = all.view.first[i], n = all.view.first[i + 1] - first;
         pace.after(n);
         const RowSums row = verify_row(n, all.whole.data() + first, all.view.other.data() + first,
-                                       all.state.data() + first, prices.y0 + prices.u[i], prices.w.data());
+                                       all.state.data() + first, prices.y0 + prices.u[i], prices.w.data(), all.within());
+        if (!all.open.empty()) all.open[i] = row.open;
         for (i64 k = first; k < first + n; ++k) columns[all.view.other[k]] += all.state[k] & chosen_bit;
         found += row.failures + broken(row.count, bounds.rows[i], prices.u[i]);
         held += row.count;

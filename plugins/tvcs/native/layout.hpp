@@ -12,6 +12,8 @@ struct Sample {
     std::vector<i64> first;
     std::vector<i32> column, place;
     std::vector<double> copies;
+    Columns across; // its elements column by column, without their worths,
+    std::vector<double> copies_across;
 
     View view() const { return {first, column}; }
 };

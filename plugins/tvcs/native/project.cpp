@@ -224,7 +224,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     const Room<double> worths = room<double>(point.values.size());
     const std::span<double> whole(worths.get(), point.values.size());
     const i64 positive = quantise(point.values, point.squared, layout.order, units, whole);
-    const Elements all{layout.view(), whole, state, layout.columns()};
+    std::vector<i64> open_in(layout.rows());
+    const Elements all{layout.view(), whole, state, layout.columns(), open_in};
     const double common = common_unit(whole);
     const bool tiny_groups = has_tiny_groups(all);
     const bool may_cut = !forced && common == 1.0 && layout.elements() > several && !tiny_groups && !has_few_groups(layout);
@@ -279,9 +280,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
             proved = by_candidates(layout, all, false, steps, grain, looks, units.limit, prices, report.effort);
         if (!proved && !alike) proved = direct(all, bounds, true, work, units.limit, prices, report.effort);
     }
-    // A cycle passes no group twice, and each of its elements was rounded by at most a unit.
-    const double within = static_cast<double>(layout.elements_on_cycle());
-    if (cut > 0 && !(proved && above_all(prices, units.limit, within))) {
+    if (cut > 0 && !(proved && above_all(prices, units.limit, all.within()))) {
         proved = false;
         const auto whole_again = [cut](double price) { return std::rint(std::ldexp(price, -cut)); };
         prices.y0 = whole_again(prices.y0);
@@ -291,9 +290,9 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     }
     report.unit = units.unit;
     if (proved) {
-        const std::vector<OpenElement> open = open_elements(all, prices, within);
+        const std::vector<OpenElement> open = open_elements(all, prices);
         report.effort.open = static_cast<i64>(open.size());
-        settle(layout, point, units.unit, ties, open, state, prices, within, report.effort);
+        settle(layout, point, units.unit, ties, open, state, prices, all.within(), report.effort);
     } else {
         fall_back(layout, point, all, units, alike && !forced ? ties : std::nullopt, forced, prices, report.effort);
     }

@@ -40,23 +40,31 @@ struct Smoothed {
     Side rows, columns;
     std::vector<double> centre_r, centre_c, scratch;
     Columns by_column;
-    std::vector<double> column_copies;
 
-    Smoothed(const View& view, std::span<const double> worth, std::span<const double> copies,
-             const Bounds& bounds, const Prices& prices)
-        : rows{view, worth, copies, {}, bounds.rows, {}, {}}, columns{{}, {}, {}, {}, bounds.columns, {}, {}},
+    // Of elements that stand for one each.
+    Smoothed(const View& view, std::span<const double> worth, const Bounds& bounds, const Prices& prices)
+        : rows{view, worth, {}, {}, bounds.rows, {}, {}}, columns{{}, {}, {}, {}, bounds.columns, {}, {}},
           scratch(worth.size()), by_column(by_columns(view, worth, static_cast<i64>(bounds.columns.size()))) {
-        for (const double u : prices.u) centre_r.push_back(prices.y0 + u);
-        for (const double w : prices.w) centre_c.push_back(prices.y0 + w);
-        for (const i32 k : by_column.place)
-            if (!copies.empty()) column_copies.push_back(copies[k]);
         columns.view = by_column.view();
         columns.worth = by_column.worth;
-        columns.copies = column_copies;
+        centre(prices);
+    }
+    Smoothed(const Sample& sample, std::span<const double> worth, const Bounds& bounds, const Prices& prices)
+        : rows{sample.view(), worth, sample.copies, {}, bounds.rows, {}, {}},
+          columns{sample.across.view(), {}, sample.copies_across, {}, bounds.columns, {}, {}}, scratch(worth.size()) {
+        by_column.worth.resize(worth.size());
+        for (std::size_t k = 0; k < worth.size(); ++k) by_column.worth[k] = worth[sample.across.place[k]];
+        columns.worth = by_column.worth;
+        centre(prices);
+    }
+    Smoothed(const Smoothed&) = delete;
+
+    void centre(const Prices& prices) {
+        for (const double u : prices.u) centre_r.push_back(prices.y0 + u);
+        for (const double w : prices.w) centre_c.push_back(prices.y0 + w);
         rows.centre = centre_r;
         columns.centre = centre_c;
     }
-    Smoothed(const Smoothed&) = delete;
 
     void within(const Sure& sure, const Windows& windows) {
         rows.sure = sure.rows;
@@ -107,10 +115,9 @@ struct Smoothed {
 Windows by_sample(std::span<const double> whole, const Sample& sample, const Layout& layout, bool cold,
                   Prices& prices) {
     const Bounds bounds = layout.bounds();
-    std::vector<double> worth;
-    worth.reserve(sample.place.size());
-    for (const i32 k : sample.place) worth.push_back(whole[k]);
-    Smoothed list(sample.view(), worth, sample.copies, bounds, prices);
+    std::vector<double> worth(sample.place.size());
+    for (std::size_t k = 0; k < worth.size(); ++k) worth[k] = whole[sample.place[k]];
+    Smoothed list(sample, worth, bounds, prices);
     list.smooth(bounds.total, cold, wide, 2, 0.5, prices);
     const double m =
         std::reduce(sample.copies.begin(), sample.copies.end()) / static_cast<double>(worth.size());
@@ -222,12 +229,12 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
         // Done when the last smoothing left nearly everything outside its list on its side.
         if (marked.listed == 0 || (stage > 1 && wrong <= 0.01 * groups) || stage == stages - 1) {
             if (marked.listed == 0) return found;
-            Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
+            Smoothed list(found.list.view(), found.list.worth, bounds, prices);
             list.within(found.sure, found.windows);
             polish(all, bounds, unit, list, prices, found);
             return found;
         }
-        Smoothed list(found.list.view(), found.list.worth, {}, bounds, prices);
+        Smoothed list(found.list.view(), found.list.worth, bounds, prices);
         const Windows old = found.windows;
         list.within(found.sure, old);
         list.smooth(bounds.total, cold,
@@ -283,7 +290,7 @@ bool follow(const Elements& all, const Layout& layout, double unit, Prices& pric
         }
     const double off = misplaced(count_r, bounds.rows, prices.u) + misplaced(count_c, bounds.columns, prices.w);
     if (off > far_off * static_cast<double>(marked.listed)) return false;
-    Smoothed smoothed(list.view(), list.worth, {}, bounds, prices);
+    Smoothed smoothed(list.view(), list.worth, bounds, prices);
     smoothed.within(found.sure, found.windows);
     anneal(smoothed.rows, smoothed.columns, bounds.total, prices,
            std::max(2.0, 2.0 * width * first_ramp / followed), follow_widths);

@@ -380,10 +380,12 @@ bool are_forest(const Layout& layout, std::span<const OpenElement> elements, con
 
 } // namespace
 
-std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices, double within) {
+std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices) {
     std::vector<OpenElement> found;
+    const double within = all.within();
     interrupt::Pace pace;
     for (i64 i = 0; i < all.view.groups(); ++i) {
+        if (all.open[i] == 0) continue;
         pace.after(all.view.first[i + 1] - all.view.first[i]);
         const double threshold = prices.y0 + prices.u[i];
         for (i64 k = all.view.first[i]; k < all.view.first[i + 1]; ++k) {
