@@ -85,9 +85,13 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
     std::partial_sum(first.begin(), first.end(), first.begin());
     if (!sorted) {
         order.resize(n);
+        rank.resize(n);
         std::vector<i64> at(first.begin(), first.end() - 1);
         interrupt::in_blocks(n, [&](i64 begin, i64 end) {
-            for (i64 k = begin; k < end; ++k) order[at[column[k]]++] = static_cast<i32>(k);
+            for (i64 k = begin; k < end; ++k) {
+                rank[k] = static_cast<i32>(at[column[k]]++);
+                order[rank[k]] = static_cast<i32>(k);
+            }
         });
     }
     column_length.resize(columns());

@@ -37,7 +37,7 @@ public:
     // Number of the k-th element by rows among the elements as they were given.
     i64 place(i64 k) const { return order.empty() ? k : order[k]; }
 
-    std::vector<i32> order; // of the elements by rows; empty: they came so
+    std::vector<i32> order, rank; // of the elements by rows, and where each is among them; empty: they came so
     std::vector<i64> first; // of each row
     std::vector<i32> column;
     std::vector<i64> row_bounds, column_bounds; // none above the number of elements and one

@@ -21,6 +21,7 @@ namespace optiframe::tvcs {
 
 namespace {
 
+constexpr i64 chunk = 2048;    // elements at a time: their states stay in the cache
 constexpr i64 few = 3000;      // elements up to which all are one list,
 constexpr double tiny = 10.0;  // and elements a group: smoothing says little there, and candidates are nearly all
 constexpr double far = 0x1p16; // and the mean worth over the median: smoothing sees the largest alone, and cost
@@ -196,17 +197,20 @@ void write(const Layout& layout, const Point& point, std::span<const u8> state, 
     into.prices[0] = prices.y0;
     std::copy_n(prices.u.begin(), rows, into.prices.begin() + 1);
     std::copy_n(prices.w.begin(), columns, into.prices.begin() + 1 + static_cast<std::ptrdiff_t>(rows));
-    const i64 n = layout.elements();
-    if (!into.support.empty())
-        for (i64 k = 0; k < n; ++k) into.support[layout.place(k)] = state[k] & chosen_bit;
-    if (into.kept.empty()) return;
-    if (layout.order.empty()) {
-        keep_chosen(n, point.values.data(), state.data(), into.kept.data());
-        return;
-    }
-    std::ranges::fill(into.kept, 0.0);
-    for (i64 k = 0; k < n; ++k)
-        if (state[k] & chosen_bit) into.kept[layout.order[k]] = point.values[layout.order[k]];
+    u8 some[chunk];
+    interrupt::in_blocks(layout.elements(), [&](i64 begin, i64 end) {
+        for (i64 n; begin < end; begin += n) {
+            n = std::min(chunk, end - begin);
+            const u8* of = state.data() + begin;
+            if (!layout.rank.empty()) {
+                for (i64 k = 0; k < n; ++k) some[k] = state[layout.rank[begin + k]];
+                of = some;
+            }
+            if (!into.support.empty())
+                for (i64 k = 0; k < n; ++k) into.support[begin + k] = of[k] & chosen_bit;
+            if (!into.kept.empty()) keep_chosen(n, point.values.data() + begin, of, into.kept.data() + begin);
+        }
+    });
 }
 
 Report solve(const Layout& layout, const Point& point, double top, const Start& start, bool forced, const Into& into) {
@@ -223,7 +227,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     }
     const Room<double> worths = room<double>(point.values.size());
     const std::span<double> whole(worths.get(), point.values.size());
-    const i64 positive = quantise(point.values, point.squared, layout.order, units, whole);
+    const i64 positive = quantise(point.values, point.squared, layout.rank, units, whole);
     std::vector<i64> open_in(layout.rows());
     const Elements all{layout.view(), whole, state, layout.columns(), open_in};
     const double common = common_unit(whole);
@@ -232,7 +236,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     const int cut = may_cut ? spare_bits(layout, whole, positive) : 0;
     const auto cut_to = [&](int bits) {
         units = units_for(std::ldexp(top, point.squared ? -bits / 2 : -bits), point.squared);
-        quantise(point.values, point.squared, layout.order, units, whole);
+        quantise(point.values, point.squared, layout.rank, units, whole);
     };
     if (cut > 0) cut_to(cut);
     // Small steps between worths far apart: shortest paths do not mind them, smoothing does.
@@ -240,7 +244,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     const bool one = common == units.limit; // worth for all
     std::optional<int> ties;
     if (one_list || one || layout.assignment)
-        ties = add_ties(point.values, point.squared, layout.order, units.unit, common,
+        ties = add_ties(point.values, point.squared, layout.rank, units.unit, common,
                         layout.rows() + layout.columns() + 2, whole);
     if (ties) units.limit += common;
     const bool alike = one && ties; // smoothing does not mind what breaks their ties

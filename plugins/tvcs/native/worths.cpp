@@ -13,6 +13,7 @@ namespace optiframe::tvcs {
 
 namespace {
 
+constexpr i64 chunk = 2048;     // values at a time: they stay in the cache
 constexpr int fewest_bits = 12; // of what breaks ties: fewer would leave most of them
 constexpr i64 magnitude = 0x7FFFFFFFFFFFFFFF; // bits of a number but its sign
 constexpr i64 infinite = 0x7FF0000000000000;  // those of infinity; of what is not a number they are more
@@ -71,19 +72,26 @@ Units units_for(double largest, bool squared) {
             std::max(std::rint((squared ? top * top : top) * 0x1p50), 1.0)};
 }
 
-i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, const Units& units,
+i64 quantise(std::span<const double> values, bool squared, std::span<const i32> rank, const Units& units,
              std::span<double> whole) {
     i64 positive = 0;
+    double some[chunk];
     interrupt::in_blocks(static_cast<i64>(values.size()), [&](i64 begin, i64 end) {
-        if (!order.empty())
-            for (i64 k = begin; k < end; ++k) whole[k] = values[order[k]];
-        const double* from = order.empty() ? values.data() : whole.data();
-        positive += quantise_in_order(from + begin, squared, end - begin, units, whole.data() + begin);
+        if (rank.empty()) {
+            positive += quantise_in_order(values.data() + begin, squared, end - begin, units, whole.data() + begin);
+            return;
+        }
+        // Each row is filled from its beginning: places next to those before, unlike those that a row's values come from.
+        for (i64 n; begin < end; begin += n) {
+            n = std::min(chunk, end - begin);
+            positive += quantise_in_order(values.data() + begin, squared, n, units, some);
+            for (i64 k = 0; k < n; ++k) whole[rank[begin + k]] = some[k];
+        }
     });
     return positive;
 }
 
-std::optional<int> add_ties(std::span<const double> values, bool squared, std::span<const i32> order, int unit,
+std::optional<int> add_ties(std::span<const double> values, bool squared, std::span<const i32> rank, int unit,
                             double common, i64 nodes, std::span<double> whole) {
     if (common <= 1.0) return {};
     const int lowest = std::countr_zero(static_cast<u64>(common)); // of the worths as they are counted
@@ -100,9 +108,10 @@ std::optional<int> add_ties(std::span<const double> values, bool squared, std::s
     if (!exact) return {};
     const int place = unit + bits - 50;
     interrupt::in_blocks(n, [&](i64 begin, i64 end) {
-        for (i64 k = begin; k < end; ++k)
-            if (whole[k] > 0)
-                whole[k] += static_cast<double>(first_tie_break(order.empty() ? k : order[k], n, place).in_units(unit));
+        for (i64 k = begin; k < end; ++k) {
+            double& worth = whole[rank.empty() ? k : rank[k]];
+            if (worth > 0) worth += static_cast<double>(first_tie_break(k, n, place).in_units(unit));
+        }
     });
     return place;
 }

@@ -21,10 +21,10 @@ struct Units {
 };
 Units units_for(double largest, bool squared);
 
-// Whole-number worths in the order of the rows (an empty order: as they come); what is positive stays
+// Whole-number worths by rows, where each value has its rank (no ranks: they are as they come); what is positive stays
 // so. Gives how many are.
 // None is above the limit, whatever another thread makes of the values meanwhile.
-i64 quantise(std::span<const double> values, bool squared, std::span<const i32> order, const Units& units,
+i64 quantise(std::span<const double> values, bool squared, std::span<const i32> rank, const Units& units,
              std::span<double> whole);
 
 // The largest number that divides all worths, from a few of them, checked on all; else 1.
@@ -33,7 +33,7 @@ double common_unit(std::span<const double> whole);
 // Adds to whole worths what breaks their ties, where it fits below the lowest bit that any of them has: supports
 // are then as different as those of ordinary numbers. Gives its place; nothing where it does not fit, or `whole`
 // is rounded. A sum over `nodes` of them is less than that bit.
-std::optional<int> add_ties(std::span<const double> values, bool squared, std::span<const i32> order, int unit,
+std::optional<int> add_ties(std::span<const double> values, bool squared, std::span<const i32> rank, int unit,
                             double common, i64 nodes, std::span<double> whole);
 
 } // namespace optiframe::tvcs
