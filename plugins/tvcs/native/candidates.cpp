@@ -36,6 +36,10 @@ OPTIFRAME_CLONES Totals mark_chunk(i64 n, const double* __restrict worth, const 
     return {wrong, above, inside};
 }
 
+OPTIFRAME_CLONES void add_sure(i64 n, const u8* __restrict now, i64* __restrict sure) {
+    for (i64 k = 0; k < n; ++k) sure[k] += now[k] == chosen_bit;
+}
+
 // Elements of one row join the list that are on the wrong side, or near; gives how many. `price` is that of their columns.
 OPTIFRAME_CLONES i64 join_chunk(i64 n, const double* __restrict worth, const double* __restrict price,
                                 const double* __restrict window, double threshold, double row_window, double widened,
@@ -60,6 +64,10 @@ OPTIFRAME_CLONES i64 near_chunk(i64 n, const double* __restrict worth, const dou
         found += near[k];
     }
     return found;
+}
+
+OPTIFRAME_CLONES void add_near(i64 n, const u8* __restrict near, double* __restrict columns) {
+    for (i64 k = 0; k < n; ++k) columns[k] += near[k];
 }
 
 // A number at a share of a sorted sample.
@@ -91,7 +99,7 @@ Marked mark(const Elements& all, const Prices& prices, const Windows& windows, S
             std::vector<i64>& listed) {
     std::ranges::fill(sure.columns, 0);
     Marked found{0, 0};
-    double price[chunk], window[chunk];
+    double price_room[chunk], window_room[chunk];
     u8 now[chunk];
     interrupt::Pace pace;
     for (i64 i = 0; i < all.view.groups(); ++i) {
@@ -100,14 +108,15 @@ Marked mark(const Elements& all, const Prices& prices, const Windows& windows, S
         for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
             const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
             const i32* column = all.view.other.data() + begin;
-            for (i64 k = 0; k < n; ++k) {
-                price[k] = prices.w[column[k]];
-                window[k] = windows.columns[column[k]];
-            }
+            const double* price = all.view.of_groups(prices.w, begin, begin + n, price_room);
+            const double* window = all.view.of_groups(windows.columns, begin, begin + n, window_room);
             const Totals totals =
                 mark_chunk(n, all.whole.data() + begin, price, window, prices.y0 + prices.u[i], windows.rows[i],
                            all.state.data() + begin, now);
-            for (i64 k = 0; k < n; ++k) sure.columns[column[k]] += now[k] == chosen_bit;
+            if (all.view.runs)
+                add_sure(n, now, sure.columns.data() + column[0]);
+            else
+                for (i64 k = 0; k < n; ++k) sure.columns[column[k]] += now[k] == chosen_bit;
             found.wrong += totals.wrong;
             sure.rows[i] += totals.above;
             listed[i] += totals.inside;
@@ -144,18 +153,15 @@ i64 price_out(const Elements& all, std::span<const double> phi, const Windows& w
               std::vector<i64>& listed) {
     const i64 rows = all.view.groups();
     i64 found = 0;
-    double price[chunk], window[chunk];
+    double price_room[chunk], window_room[chunk];
     interrupt::Pace pace;
     for (i64 i = 0; i < rows; ++i) {
         pace.after(all.view.first[i + 1] - all.view.first[i]);
         i64 joined = 0;
         for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
             const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
-            const i32* column = all.view.other.data() + begin;
-            for (i64 k = 0; k < n; ++k) {
-                price[k] = phi[rows + column[k]];
-                window[k] = windows.columns[column[k]];
-            }
+            const double* price = all.view.of_groups(phi.subspan(rows), begin, begin + n, price_room);
+            const double* window = all.view.of_groups(windows.columns, begin, begin + n, window_room);
             joined += join_chunk(n, all.whole.data() + begin, price, window, phi[i], windows.rows[i], widened,
                                  all.state.data() + begin);
         }
@@ -193,17 +199,20 @@ double near_width(const View& view, std::span<const double> worth, const Prices&
 void near_each(const Elements& all, const Prices& prices, double width, std::span<double> rows,
                std::span<double> columns) {
     std::ranges::fill(columns, 0.0);
-    double price[chunk];
+    double price_room[chunk];
     u8 near[chunk];
     for (i64 i = 0; i < all.view.groups(); ++i) {
         rows[i] = 0.0;
         for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
             const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
             const i32* column = all.view.other.data() + begin;
-            for (i64 k = 0; k < n; ++k) price[k] = prices.w[column[k]];
+            const double* price = all.view.of_groups(prices.w, begin, begin + n, price_room);
             rows[i] += static_cast<double>(
                 near_chunk(n, all.whole.data() + begin, price, prices.y0 + prices.u[i], width, near));
-            for (i64 k = 0; k < n; ++k) columns[column[k]] += near[k];
+            if (all.view.runs)
+                add_near(n, near, columns.data() + column[0]);
+            else
+                for (i64 k = 0; k < n; ++k) columns[column[k]] += near[k];
         }
     }
 }

@@ -16,6 +16,7 @@ namespace {
 // Sweeps may leave the windows, and where worths tie all of the next level is missing there: only if they leave so few
 // units of those there were are their prices taken.
 constexpr double much_better = 0.38;
+constexpr i64 chunk = 2048;
 constexpr int rounds = 40; // lists tried before giving up; each but a widened one ends with fewer wrong
 
 struct RowSums {
@@ -23,11 +24,11 @@ struct RowSums {
 };
 
 // Of the elements of one row: how many are chosen, how many fail, and how many are next to their thresholds.
-OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* column, const u8* state,
-                                    double threshold, const double* price, double within) {
+OPTIFRAME_CLONES RowSums verify_some(i64 n, const double* whole, const double* price, const u8* state, double threshold,
+                                     double within) {
     i64 count = 0, failures = 0, open = 0;
     for (i64 k = 0; k < n; ++k) { // no branches: vectorized
-        const double q = whole[k], z = q - threshold - price[column[k]];
+        const double q = whole[k], z = q - threshold - price[k];
         const i64 x = state[k] & chosen_bit;
         count += x;
         failures +=
@@ -35,6 +36,10 @@ OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* colum
         open += std::abs(z) <= within;
     }
     return {count, failures, open};
+}
+
+OPTIFRAME_CLONES void add_chosen(i64 n, const u8* __restrict state, i64* __restrict columns) {
+    for (i64 k = 0; k < n; ++k) columns[k] += state[k] & chosen_bit;
 }
 
 // Moves what is on the wrong side at the potentials, and the excess that this makes.
@@ -64,14 +69,27 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     const auto broken = [](i64 count, i64 bound, double price) {
         return count > bound || !(price >= 0) || (price > 0 && count != bound);
     };
+    double room[chunk];
     interrupt::Pace pace;
     for (i64 i = 0; i < all.view.groups(); ++i) {
-        const i64 first = all.view.first[i], n = all.view.first[i + 1] - first;
-        pace.after(n);
-        const RowSums row = verify_row(n, all.whole.data() + first, all.view.other.data() + first,
-                                       all.state.data() + first, prices.y0 + prices.u[i], prices.w.data(), all.within());
+        const i64 first = all.view.first[i], last = all.view.first[i + 1];
+        pace.after(last - first);
+        RowSums row{0, 0, 0};
+        for (i64 begin = first, n; begin < last; begin += n) {
+            n = std::min(chunk, last - begin);
+            const u8* state = all.state.data() + begin;
+            const RowSums some = verify_some(n, all.whole.data() + begin, all.view.of_groups(prices.w, begin, begin + n, room),
+                                             state, prices.y0 + prices.u[i], all.within());
+            row.count += some.count;
+            row.failures += some.failures;
+            row.open += some.open;
+            const i32* column = all.view.other.data() + begin;
+            if (all.view.runs)
+                add_chosen(n, state, columns.data() + column[0]);
+            else
+                for (i64 k = 0; k < n; ++k) columns[column[k]] += state[k] & chosen_bit;
+        }
         if (!all.open.empty()) all.open[i] = row.open;
-        for (i64 k = first; k < first + n; ++k) columns[all.view.other[k]] += all.state[k] & chosen_bit;
         found += row.failures + broken(row.count, bounds.rows[i], prices.u[i]);
         held += row.count;
     }

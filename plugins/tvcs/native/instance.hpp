@@ -25,9 +25,17 @@ inline constexpr u8 listed_bit = 2;
 struct View {
     std::span<const i64> first;
     std::span<const i32> other;
+    bool runs = false; // the elements of a group lie in groups that follow one another
 
     i64 groups() const { return static_cast<i64>(first.size()) - 1; }
     i64 elements() const { return static_cast<i64>(other.size()); }
+
+    // What their groups have of some elements of one group: in `room`, or where it is already.
+    const double* of_groups(std::span<const double> numbers, i64 begin, i64 end, double* room) const {
+        if (runs) return numbers.data() + other[begin];
+        for (i64 k = begin; k < end; ++k) room[k - begin] = numbers[other[k]];
+        return room;
+    }
 };
 
 // How many elements may be chosen: of each group of the two views, and of all.

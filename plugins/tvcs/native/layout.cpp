@@ -101,6 +101,8 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
             ++column_length[column[k]];
         }
     });
+    for (i64 i = 0; i < rows() && runs; ++i)
+        for (i64 k = first[i] + 1; k < first[i + 1]; ++k) runs &= column[k] == column[k - 1] + 1;
     for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
     const double most = std::min(most_in(row_bounds, row_length), most_in(column_bounds, column_length));
     total_binds = static_cast<double>(total) < most;

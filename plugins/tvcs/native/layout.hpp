@@ -25,7 +25,7 @@ public:
     Layout(std::span<const i32> row, std::span<const i32> column, std::span<const i64> row_bounds,
            std::span<const i64> column_bounds, i64 total);
 
-    View view() const { return {first, column}; }
+    View view() const { return {first, column, runs}; }
     Bounds bounds() const { return {row_bounds, column_bounds, total}; }
     i64 elements() const { return static_cast<i64>(column.size()); }
     i64 rows() const { return static_cast<i64>(row_bounds.size()); }
@@ -40,6 +40,7 @@ public:
     std::vector<i32> order, rank; // of the elements by rows, and where each is among them; empty: they came so
     std::vector<i64> first; // of each row
     std::vector<i32> column;
+    bool runs = true; // the columns of each row follow one another
     std::vector<i64> row_bounds, column_bounds; // none above the number of elements and one
     i64 total;
     std::vector<double> row_length, column_length;

@@ -189,6 +189,16 @@ def test_groups_that_cannot_bind_are_left_out_and_cost_nothing() -> None:
     assert binding.reduced_prices(every).rows.tolist() == [3.0]
 
 
+def test_where_few_groups_cannot_bind_a_matrix_stays_whole() -> None:
+    caps = np.full(16, 3)
+    caps[5] = 16
+    over = ThreeView.of_matrix((16, 16), 40, caps, caps)
+    assert Binding.of(over.plan.bounds).rows.all()
+    found = over.plan.solve(np.arange(256.0))
+    assert found.certificate.holds
+    assert found.prices.rows[5] == 0.0
+
+
 def test_the_reference_proves_matrices_with_several_lacks_at_once() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)

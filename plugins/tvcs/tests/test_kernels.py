@@ -322,7 +322,7 @@ def test_prices_of_the_same_point_leave_next_to_nothing_to_repair(side: int) -> 
     warm = plan.solve(instance.v**2, cold.prices)
     assert np.array_equal(warm.support, cold.support)
     assert plan.effort is not None
-    assert plan.effort.units <= 3 or not BUILT  # the reference saves sweeps by given prices, not paths
+    assert plan.effort.units <= 5 or not BUILT  # the reference saves sweeps by given prices, not paths
 
 
 def test_near_prices_leave_little_to_repair() -> None:

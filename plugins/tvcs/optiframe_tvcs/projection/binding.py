@@ -3,6 +3,7 @@
 A bound of at least the number of a group's elements forbids nothing. Such groups are common (a matrix
 with one row has as many columns as entries, all of them such) and would cost a search as much as
 those that bind. Nor does a bound of 0, once the group's elements count as worth nothing (`closed`).
+Where they are few of a view, they stay: little is saved then, and a full matrix would not be one any more.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe_tvcs.projection.certificate import Bounds, Prices
 
+_FEW = 1 / 8  # of a view's groups
+
 
 @dataclass(frozen=True)
 class Binding:
-    """Which groups can bind, and the way to bounds and prices of these alone and back.
+    """Which groups are solved for, and the way to bounds and prices of these alone and back.
 
     Parameters
     ----------
     rows, columns
-        Whether each group of a view can; shapes (row groups,), (column groups,).
+        Whether each group of a view is; shapes (row groups,), (column groups,).
     """
 
     rows: NDArray[np.bool_]
@@ -33,11 +36,11 @@ class Binding:
     def of(cls, bounds: Bounds) -> Binding:
         """Time O(p + groups)."""
         return cls(
-            _can_bind(bounds.row_labels, bounds.row_caps), _can_bind(bounds.column_labels, bounds.column_caps)
+            _solved(bounds.row_labels, bounds.row_caps), _solved(bounds.column_labels, bounds.column_caps)
         )
 
     def reduced(self, bounds: Bounds) -> Bounds:
-        """The bounds that can bind, their groups renumbered; elements of the others are in none."""
+        """The bounds that are solved for, their groups renumbered; elements of the others are in none."""
         return Bounds(
             _renumbered(bounds.row_labels, self.rows),
             bounds.row_caps[self.rows],
@@ -47,16 +50,18 @@ class Binding:
         )
 
     def reduced_prices(self, prices: Prices) -> Prices:
-        """Prices of the groups that can bind out of those of all."""
+        """Prices of the groups that are solved for out of those of all."""
         return Prices(prices.total, prices.rows[self.rows], prices.columns[self.columns])
 
     def all_prices(self, prices: Prices) -> Prices:
-        """Prices of all groups out of those that can bind; the others cost nothing."""
+        """Prices of all groups out of those that are solved for; the others cost nothing."""
         return Prices(prices.total, _spread(prices.rows, self.rows), _spread(prices.columns, self.columns))
 
 
-def _can_bind(labels: NDArray[np.int32], caps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.asarray((caps > 0) & (caps < np.bincount(labels[labels >= 0], minlength=len(caps))))
+def _solved(labels: NDArray[np.int32], caps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    binding = np.asarray((caps > 0) & (caps < np.bincount(labels[labels >= 0], minlength=len(caps))))
+    idle = len(caps) - np.count_nonzero(binding)
+    return np.ones_like(binding) if idle < _FEW * len(caps) else binding
 
 
 def _renumbered(labels: NDArray[np.int32], kept: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -19,7 +19,7 @@ from optiframe_tvcs.projection.closed import closed_elements, open_values, with_
 from optiframe_tvcs.projection.selection import Selection
 
 Packed = tuple[Array, int]
-"""Prices of the groups that can bind as a projection writes them, and the place of their unit."""
+"""Prices of the groups that are solved for as a projection writes them, and the place of their unit."""
 
 
 class ProjectionPlan:
@@ -179,7 +179,7 @@ class ProjectionPlan:
 
     @cached_property
     def _binding(self) -> Binding:
-        """The groups that can bind; the others are not solved for."""
+        """The groups that are solved for: those that can bind, and a few others."""
         return Binding.of(self.bounds)
 
     @cached_property
@@ -190,7 +190,7 @@ class ProjectionPlan:
 
     @cached_property
     def _prices(self) -> int:
-        """Prices that a projection has: of the total and of each group that can bind."""
+        """Prices that a projection has: of the total and of each group that is solved for."""
         return 1 + int(np.count_nonzero(self._binding.rows) + np.count_nonzero(self._binding.columns))
 
     def _packed(self, start: Prices) -> Array:
