@@ -16,7 +16,6 @@ namespace {
 // Sweeps may leave the windows, and where worths tie all of the next level is missing there: only if they leave so few
 // units of those there were are their prices taken.
 constexpr double much_better = 0.38;
-constexpr i64 chunk = 2048;
 constexpr int rounds = 40; // lists tried before giving up; each but a widened one ends with fewer wrong
 
 struct RowSums {
@@ -24,11 +23,12 @@ struct RowSums {
 };
 
 // Of the elements of one row: how many are chosen, how many fail, and how many are next to their thresholds.
-OPTIFRAME_CLONES RowSums verify_some(i64 n, const double* whole, const double* price, const u8* state, double threshold,
-                                     double within) {
+// The prices are those of their columns, or without these one for each element.
+OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* column, const u8* state, double threshold,
+                                    const double* price, double within) {
     i64 count = 0, failures = 0, open = 0;
     for (i64 k = 0; k < n; ++k) { // no branches: vectorized
-        const double q = whole[k], z = q - threshold - price[k];
+        const double q = whole[k], z = q - threshold - price[column ? column[k] : k];
         const i64 x = state[k] & chosen_bit;
         count += x;
         failures +=
@@ -69,26 +69,20 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     const auto broken = [](i64 count, i64 bound, double price) {
         return count > bound || !(price >= 0) || (price > 0 && count != bound);
     };
-    double room[chunk];
     interrupt::Pace pace;
     for (i64 i = 0; i < all.view.groups(); ++i) {
-        const i64 first = all.view.first[i], last = all.view.first[i + 1];
-        pace.after(last - first);
-        RowSums row{0, 0, 0};
-        for (i64 begin = first, n; begin < last; begin += n) {
-            n = std::min(chunk, last - begin);
-            const u8* state = all.state.data() + begin;
-            const RowSums some = verify_some(n, all.whole.data() + begin, all.view.of_groups(prices.w, begin, begin + n, room),
-                                             state, prices.y0 + prices.u[i], all.within());
-            row.count += some.count;
-            row.failures += some.failures;
-            row.open += some.open;
-            const i32* column = all.view.other.data() + begin;
-            if (all.view.runs)
-                add_chosen(n, state, columns.data() + column[0]);
-            else
-                for (i64 k = 0; k < n; ++k) columns[column[k]] += state[k] & chosen_bit;
-        }
+        const i64 first = all.view.first[i], n = all.view.first[i + 1] - first;
+        pace.after(n);
+        const u8* state = all.state.data() + first;
+        const i32* column = all.view.other.data() + first;
+        const bool runs = all.view.runs && n > 0;
+        const double* price = prices.w.data() + (runs ? column[0] : 0);
+        const RowSums row = verify_row(n, all.whole.data() + first, runs ? nullptr : column, state, prices.y0 + prices.u[i],
+                                       price, all.within());
+        if (runs)
+            add_chosen(n, state, columns.data() + column[0]);
+        else
+            for (i64 k = 0; k < n; ++k) columns[column[k]] += state[k] & chosen_bit;
         if (!all.open.empty()) all.open[i] = row.open;
         found += row.failures + broken(row.count, bounds.rows[i], prices.u[i]);
         held += row.count;
