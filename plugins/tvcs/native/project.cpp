@@ -41,6 +41,7 @@ constexpr int alike_steps = 64; // on all elements, where worths are all alike,
 constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 // Before steps on all elements, so much less work. Where worths tie many units are carried at once, with much work.
 constexpr i64 first_hurry = 4;
+constexpr i64 warm_hurry = 5; // and less again with prices given
 
 // Prices near the best by a few Newton steps on all elements.
 void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
@@ -112,14 +113,16 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     return carried && failures(all, bounds, prices) == 0;
 }
 
-// Candidates next to the prices, or next to those from Newton steps on all elements; without either, from samples.
+// Candidates next to prices given, or next to those from Newton steps on all elements; without either, from samples.
+// Where prices given do not help, to begin anew is quicker: it soon gives up.
 bool by_candidates(const Layout& layout, const Elements& all, bool warm, std::span<const double> steps, double common,
                    i64 work, double limit, Prices& prices, Effort& effort) {
     if (!steps.empty())
         first_prices(all, all.whole, by_columns(all.view, all.whole, all.columns), layout.bounds(), steps, prices);
     Found found{{}, {}, {0, 0}, {}};
-    if (!(warm || !steps.empty()) || !follow(all, layout, common, prices, found))
-        found = search(all, layout, common, prices);
+    const bool followed = (warm || !steps.empty()) && follow(all, layout, common, warm, prices, found);
+    if (!followed && warm) return false;
+    if (!followed) found = search(all, layout, common, prices);
     return certify(all, layout.bounds(), found, common > 1.0, work, limit, prices, effort);
 }
 
@@ -271,13 +274,18 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
                      ? by_sweep(all, bounds, units.limit, prices, report.effort)
                      : direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
-        const bool stepped = !warm && (alike || layout.elements() <= several);
+        const bool stepped = alike || layout.elements() <= several;
         const std::vector<double> steps =
             alike ? widths_for_ties(alike_steps) : std::vector<double>(std::begin(narrow_widths), std::end(narrow_widths));
         const std::span<const double> first = stepped ? std::span<const double>(steps) : std::span<const double>();
         const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
         const i64 soon = stepped || grain > 1.0 ? looks : work / first_hurry;
-        proved = by_candidates(layout, all, warm, first, grain, soon, units.limit, prices, report.effort);
+        if (warm) {
+            proved = by_candidates(layout, all, true, {}, grain, soon / warm_hurry, units.limit, prices, report.effort);
+            if (!proved) prices = {0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
+        }
+        if (!proved)
+            proved = by_candidates(layout, all, false, first, grain, soon, units.limit, prices, report.effort);
         if (!proved && std::min(layout.rows(), layout.columns()) == 1)
             proved = by_sweep(all, bounds, units.limit, prices, report.effort);
         if (!proved && !stepped)

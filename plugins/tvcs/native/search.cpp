@@ -25,11 +25,15 @@ constexpr double last_widths[] = {3.0, 0.7};
 // For prices from those of a similar projection: elements a group in the width that all are measured by,
 // elements in a window and for the root of the group (as counts vary), and the widest of these widths.
 constexpr double followed = 24.0, need_each = 8.0, need_root = 0.5, widest = 64.0;
-constexpr double far_off = 0.25;   // of the candidates in the wrong place: beginning anew is then quicker
+constexpr double far_off = 0.25;   // of the candidates in the wrong place: beginning anew is then quicker,
+constexpr double far_gone = 0.02;  // or with such a share of the thresholds at the ends of their windows:
+constexpr int tries = 3;           // lists before that
+constexpr double gone_from = 0.95, wider = 4.0; // from there on, and those become so much wider
 constexpr double first_ramp = 6.0; // elements a group on the first ramp
-// And on those after each step: many short ones cost less than the paths they save.
-constexpr double follow_widths[] = {4.0, 3.0, 2.0, 1.5,  1.0, 0.8,  0.7, 0.6,
-                                    0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1};
+// And on those after each step: many short ones cost less than the paths they save. Prices given are nearer.
+constexpr double stepped_widths[] = {4.0, 3.0, 2.0, 1.5,  1.0, 0.8,  0.7, 0.6,
+                                     0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1};
+constexpr double given_widths[] = {3.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1};
 // Units times the groups that a search passes, over the candidates: from here on more steps take less time than paths.
 constexpr double worth_steps = 0.75;
 constexpr std::size_t too_few = 20'000; // elements, all of which steps were made on
@@ -170,6 +174,17 @@ double choose_from(const Bounds& bounds, const Prices& prices, Found& found) {
            misplaced({&held, 1}, {&bounds.total, 1}, {&prices.y0, 1});
 }
 
+// Groups whose thresholds went to the ends of their windows, where lists are not complete. These become wider.
+i64 widen_gone(double y0, std::span<const double> price, std::span<const double> centre, std::span<double> window) {
+    i64 found = 0;
+    for (std::size_t g = 0; g < price.size(); ++g)
+        if (std::abs(y0 + price[g] - centre[g]) > gone_from * window[g]) {
+            window[g] *= wider;
+            ++found;
+        }
+    return found;
+}
+
 // Better prices by steps on the list with a ramp for each group, where they leave less to repair, and what they choose.
 void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& smoothed, Prices& prices, Found& found) {
     round_to(unit, prices);
@@ -263,7 +278,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
     }
 }
 
-bool follow(const Elements& all, const Layout& layout, double unit, Prices& prices, Found& found) {
+bool follow(const Elements& all, const Layout& layout, double unit, bool given, Prices& prices, Found& found) {
     const Bounds bounds = layout.bounds();
     const i64 rows = all.view.groups();
     const double groups = static_cast<double>(rows + all.columns);
@@ -290,12 +305,24 @@ bool follow(const Elements& all, const Layout& layout, double unit, Prices& pric
         }
     const double off = misplaced(count_r, bounds.rows, prices.u) + misplaced(count_c, bounds.columns, prices.w);
     if (off > far_off * static_cast<double>(marked.listed)) return false;
-    Smoothed smoothed(list.view(), list.worth, bounds, prices);
-    smoothed.within(found.sure, found.windows);
-    anneal(smoothed.rows, smoothed.columns, bounds.total, prices,
-           std::max(2.0, 2.0 * width * first_ramp / followed), follow_widths);
-    polish(all, bounds, unit, smoothed, prices, found);
-    return true;
+    const std::span<const double> steps = given ? std::span<const double>(given_widths) : stepped_widths;
+    for (int left = tries;; --left) {
+        Smoothed smoothed(list.view(), list.worth, bounds, prices);
+        smoothed.within(found.sure, found.windows);
+        anneal(smoothed.rows, smoothed.columns, bounds.total, prices, std::max(2.0, 2.0 * width * first_ramp / followed),
+               steps);
+        const i64 gone = given ? widen_gone(prices.y0, prices.u, smoothed.centre_r, found.windows.rows) +
+                                     widen_gone(prices.y0, prices.w, smoothed.centre_c, found.windows.columns)
+                               : 0;
+        if (gone == 0) {
+            polish(all, bounds, unit, smoothed, prices, found);
+            return true;
+        }
+        if (static_cast<double>(gone) > far_gone * groups || left == 1) return false;
+        round_to(unit, prices);
+        mark(all, prices, found.windows, found.sure, found.listed);
+        list = gather(all, found.listed);
+    }
 }
 
 } // namespace optiframe::tvcs

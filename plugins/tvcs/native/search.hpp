@@ -24,7 +24,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
 // The same from prices moved to fit: one list around the old thresholds, and a few Newton steps. Each
 // group's window holds about as many elements: next to the threshold of a group that may keep one element
 // of a thousand they lie a hundred times further apart than in the middle of another. Gives whether the
-// prices were near enough.
-bool follow(const Elements& all, const Layout& layout, double unit, Prices& prices, Found& found);
+// prices were near enough. Those `given` are from another point: the list is made again where thresholds leave it.
+bool follow(const Elements& all, const Layout& layout, double unit, bool given, Prices& prices, Found& found);
 
 } // namespace optiframe::tvcs
