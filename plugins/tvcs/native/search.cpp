@@ -86,20 +86,23 @@ struct Smoothed {
         }
     }
 
-    // Prices by the smoothed dual; `widths` are elements a group within the ramp.
-    void smooth(i64 total, bool cold, std::span<const double> widths, int times, double close, Prices& prices) {
+    // Prices by the smoothed dual; `widths` are elements a group within the ramp. It is no narrower than the unit of the
+    // worths: between two that lie so far apart nothing changes, and searches for a threshold would halve their way.
+    void smooth(i64 total, bool cold, std::span<const double> widths, int times, double close, double unit,
+                Prices& prices) {
+        const double narrowest = std::max(2.0, unit);
         const double n = static_cast<double>(rows.worth.size());
         const double groups = static_cast<double>(prices.u.size() + prices.w.size());
         if (cold) {
             // wide enough for Newton steps, narrow beside the values
             const double mean = std::reduce(rows.worth.begin(), rows.worth.end()) / n;
             const double tau = 0.2 * deviation(rows.worth, mean) + 2.0;
-            sweep(total, tau, 0.5, 1, prices);
+            sweep(total, std::max(tau, narrowest), 0.5, 1, prices);
         }
         for (const double width : widths) {
             // at most .3 of the list: a wider ramp would average over values that decide nothing
             const double near = near_width(rows.view, rows.worth, prices, std::min(width * groups, 0.3 * n));
-            sweep(total, std::max(2.0, 2.0 * near), close, times, prices);
+            sweep(total, std::max(narrowest, 2.0 * near), close, times, prices);
         }
     }
 
@@ -116,13 +119,13 @@ struct Smoothed {
 // Prices from a sample, and windows in which the exact ones lie but for rare cases. The count of a group
 // of n elements sampled one in m has variance n (m - 1) / 4 at the worst; `sampled_window` of its roots to
 // either side of each threshold are kept.
-Windows by_sample(std::span<const double> whole, const Sample& sample, const Layout& layout, bool cold,
+Windows by_sample(std::span<const double> whole, const Sample& sample, const Layout& layout, bool cold, double unit,
                   Prices& prices) {
     const Bounds bounds = layout.bounds();
     std::vector<double> worth(sample.place.size());
     for (std::size_t k = 0; k < worth.size(); ++k) worth[k] = whole[sample.place[k]];
     Smoothed list(sample, worth, bounds, prices);
-    list.smooth(bounds.total, cold, wide, 2, 0.5, prices);
+    list.smooth(bounds.total, cold, wide, 2, 0.5, unit, prices);
     const double m =
         std::reduce(sample.copies.begin(), sample.copies.end()) / static_cast<double>(worth.size());
     const auto need = [m](std::span<const double> length) {
@@ -227,7 +230,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
     bool cold = true;
     for (const Sample& sample : layout.samples) {
         if (sample.place.empty()) continue;
-        found.windows = by_sample(all.whole, sample, layout, cold, prices);
+        found.windows = by_sample(all.whole, sample, layout, cold, unit, prices);
         cold = false;
     }
     for (int stage = 0;; ++stage) {
@@ -254,7 +257,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
         list.within(found.sure, old);
         list.smooth(bounds.total, cold,
                     stage == 0 ? std::span<const double>(first_widths) : std::span<const double>(last_widths),
-                    cold ? 1 : 2, stage == 0 ? 0.5 : 0.1, prices);
+                    cold ? 1 : 2, stage == 0 ? 0.5 : 0.1, unit, prices);
         cold = false;
         if (stage > 0 && wrong > (stage == 1 ? 2.0 : 0.1) * groups) {
             if (stage > 1) { // the prices moved by more than the windows
