@@ -325,6 +325,20 @@ def test_prices_of_the_same_point_leave_next_to_nothing_to_repair(side: int) -> 
     assert plan.effort.units <= 5 or not BUILT  # the reference saves sweeps by given prices, not paths
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference makes no lists")
+def test_prices_that_do_not_help_are_soon_given_up() -> None:
+    tied = hard_instance(np.random.default_rng(4), 316, "ties")
+    plan = ProjectionPlan(*tied.bounds)
+    rng = np.random.default_rng(0)
+    moved = tied.v * (1 + 0.05 * rng.standard_normal(len(tied.v)))
+    before = plan.solve(tied.v**2).prices
+    warm = plan.solve(moved**2, before)
+    assert warm.certificate.holds
+    assert np.array_equal(warm.support, ProjectionPlan(*tied.bounds).solve(moved**2).support)
+    assert plan.effort is not None
+    assert plan.effort.arcs < len(tied.v)  # five times as many where lists are not made again
+
+
 def test_near_prices_leave_little_to_repair() -> None:
     instance = paper_instance(np.random.default_rng(6), 120)
     plan = ProjectionPlan(*instance.bounds)
