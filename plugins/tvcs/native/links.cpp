@@ -117,7 +117,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
     const Side column_side{by_column.view(), by_column.worth, {}, {}, bounds.columns, {}, {}};
     const bool few = has_few_groups(view.groups(), across);
-    if (!few && 100 * alike > 99 * n) return false; // smoothing sees nothing
+    if (!few && simplex && 100 * alike > 99 * n) return false; // smoothing sees nothing
     anneal(row_side, column_side, bounds.total, prices, more, widths_for_ties(few ? few_steps : steps));
     if (!few) {
         const double near = each_widths[0] * static_cast<double>(view.groups() + across);

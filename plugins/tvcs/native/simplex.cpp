@@ -12,7 +12,8 @@ namespace {
 
 constexpr i32 unbounded = std::numeric_limits<i32>::max();
 constexpr i64 fewest_in_block = 20;
-constexpr i64 fewest_to_bundle = 20'000, fewest_in_bundle = 2; // elements, in all and on average
+// Elements between two groups, on average, from which on they are bundled: of many and of fewer in all.
+constexpr i64 many_to_bundle = 20'000, few_in_bundle = 2, many_in_bundle = 20;
 constexpr i64 beyond_all = i64{1} << 61; // costs more than any way
 
 bool is_element(const Link& link) { return link.element >= 0; }
@@ -117,7 +118,6 @@ private:
     // Where many elements lie between the same two groups; to bundle a few takes longer than to solve them.
     void bundle(std::span<const Link> links) {
         const i64 elements = std::ranges::count_if(links, is_element);
-        if (elements < fewest_to_bundle) return;
         std::vector<i32> at(nodes, -1); // of each head the bundle of the last tail
         for (const Link& link : links) {
             if (!is_element(link)) continue;
@@ -129,7 +129,8 @@ private:
             ++bundles[b].end;
             bundles[b].chosen += link.back;
         }
-        if (static_cast<i64>(bundles.size()) * fewest_in_bundle > elements) return bundles.clear();
+        const i64 least = elements >= many_to_bundle ? few_in_bundle : many_in_bundle;
+        if (static_cast<i64>(bundles.size()) * least > elements) return bundles.clear();
         i32 next = 0;
         for (Bundle& each : bundles) {
             each.first = next;
