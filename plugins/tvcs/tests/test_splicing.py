@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import ThreeView
+from optiframe_tvcs.learning import path as sizes_of_a_path
 from optiframe_tvcs.learning.l1_path import l1_path
 from optiframe_tvcs.learning.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on
@@ -163,6 +164,7 @@ def test_large_sizes_are_spared_starts_that_have_not_won(monkeypatch: pytest.Mon
         return result
 
     monkeypatch.setattr(path, "_further", none_better)
-    for size in (0, 5, 20, 22, 24, 26, 28, 30):
+    monkeypatch.setattr(sizes_of_a_path, "_MANY", 100)
+    for size in (0, 5, 10, 15, 20, 22, 24, 26, 28, 30):
         path.at(size)
-    assert taken == [0, 5, 20, 24, 28, 30]
+    assert taken == [0, 5, 10, 15, 20, 24, 28, 30]

@@ -28,7 +28,8 @@ _BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs oth
 _TRIED = 5  # points of the l1 path, for each size
 _STARTS = 2  # of them, from which a fit begins
 _SMALL = 20  # sizes up to which these are always taken: such fits cost little, and lead on to larger ones
-_VAIN = 2  # sizes in a row that none of them improved: every other one is then spared them
+_MANY = 2000  # samples below which they are always taken, too: fits of few samples are harder, and cheap
+_VAIN = 5  # sizes in a row that none of them improved: every other one is then spared them
 _TIE = 1e-9  # relative; what is lower by less is as good
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
 
@@ -111,7 +112,8 @@ def bounded(over: ConstraintSet | None, size: int) -> ConstraintSet:
 class SizePath:
     """Fits of rising sizes: from the one before or from an l1 path, whichever ends lower.
 
-    Above 20, every other size is fitted only from the one before while starts from the l1 path do not win.
+    With 2,000 samples or more, every other size above 20 is fitted only from the one before while starts from
+    the l1 path do not win.
 
     Parameters
     ----------
@@ -155,7 +157,8 @@ class SizePath:
         inside = bounded(self._over, size)
         problem = Minimize(self.function, over=WithIntercept(over=inside) if self._intercept else inside)
         result = self._fit(problem, start)
-        if size <= _SMALL or size == self._asked or self._vain < _VAIN or self._spared:
+        small = size <= _SMALL or len(self.function) < _MANY
+        if small or size == self._asked or self._vain < _VAIN or self._spared:
             further = self._further(problem, size, result)
             won = further.objective < result.objective * (1.0 - _TIE)
             self._vain, self._spared, result = 0 if won else self._vain + 1, False, further
