@@ -46,6 +46,13 @@ OPTIFRAME_CLONES i64 quantise_in_order(const double* values, bool squared, i64 n
     return positive;
 }
 
+// How many are no multiples of a unit.
+OPTIFRAME_CLONES i64 rests(const double* whole, i64 n, double unit) {
+    i64 found = 0;
+    for (i64 k = 0; k < n; ++k) found += whole[k] != unit * std::floor(whole[k] / unit);
+    return found;
+}
+
 } // namespace
 
 double largest_value(std::span<const double> values, bool squared) {
@@ -123,9 +130,10 @@ double common_unit(std::span<const double> whole) {
         divisor = std::gcd(divisor, static_cast<i64>(whole[k]));
     if (divisor <= 1) return 1.0;
     const double unit = static_cast<double>(divisor);
-    const bool divides =
-        std::ranges::all_of(whole, [unit](double q) { return q == unit * std::floor(q / unit); });
-    return divides ? unit : 1.0;
+    const i64 n = static_cast<i64>(whole.size());
+    for (i64 begin = 0; begin < n; begin += chunk)
+        if (rests(whole.data() + begin, std::min(chunk, n - begin), unit) > 0) return 1.0;
+    return unit;
 }
 
 } // namespace optiframe::tvcs
