@@ -108,7 +108,7 @@ public:
                 u[i] = std::max(best.second, 0.0);
                 if (best.first <= 0.0) continue; // nothing is worth its price
                 for (i64 j = best.at; best.first == best.second && row[best.at] >= 0 && j < columns; ++j)
-                    if (row[j] < 0 && line(i)[j] - w[j] == best.first) best.at = j; // of those that tie, one that is free
+                    if (row[j] < 0 && line(i)[j] - w[j] == best.first) best.at = j; // of ties one that is free
                 if (best.at >= dummy_column && dummy_column + 1 < columns) {
                     if (left == columns) continue;
                     best.at = left++;

@@ -40,7 +40,8 @@ OPTIFRAME_CLONES void add_sure(i64 n, const u8* __restrict now, i64* __restrict 
     for (i64 k = 0; k < n; ++k) sure[k] += now[k] == chosen_bit;
 }
 
-// Elements of one row join the list that are on the wrong side, or near; gives how many. `price` is that of their columns.
+// Elements of one row join the list that are on the wrong side, or near; gives how many. `price` is that of their
+// columns.
 OPTIFRAME_CLONES i64 join_chunk(i64 n, const double* __restrict worth, const double* __restrict price,
                                 const double* __restrict window, double threshold, double row_window, double widened,
                                 u8* __restrict state) {

@@ -22,7 +22,7 @@ struct Elements {
     std::span<const double> whole;
     std::span<u8> state;
     i64 columns;
-    std::span<i64> open = {}; // of each row, as the last proof found them: so many that may still change; empty: not counted
+    std::span<i64> open = {}; // how many of each row may still change, as the last proof counted; empty: not counted
 
     // A cycle passes no group twice, and each of its elements was rounded by at most a unit: what is further from its
     // threshold cannot change.

@@ -77,8 +77,8 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
         const i32* column = all.view.other.data() + first;
         const bool runs = all.view.runs && n > 0;
         const double* price = prices.w.data() + (runs ? column[0] : 0);
-        const RowSums row = verify_row(n, all.whole.data() + first, runs ? nullptr : column, state, prices.y0 + prices.u[i],
-                                       price, all.within());
+        const RowSums row = verify_row(n, all.whole.data() + first, runs ? nullptr : column, state,
+                                       prices.y0 + prices.u[i], price, all.within());
         if (runs)
             add_chosen(n, state, columns.data() + column[0]);
         else

@@ -5,7 +5,7 @@
 
 namespace optiframe::tvcs {
 
-// Carries all excess to lacks and leaves no cycle that saves anything, from any flow with potentials 0; adds the new ones
+// Carries all excess to lacks and leaves no cycle that saves anything, from any flow with potentials 0; adds new ones
 // to `potential`. Costs times three times the nodes must be below 2^61. Gives false, and changes nothing, where some
 // excess reaches no lack or where more than `budget` looks at arcs are needed.
 //

@@ -62,15 +62,15 @@ bool are_far_apart(std::span<const double> whole, i64 positive) {
     return rank_value(whole, positive / 2) * far < mean;
 }
 
-// Whether what is left takes longer to repair than more steps: units times what a search for one looks at, all groups and
-// the elements of one. Where groups hold a few elements, steps see too little.
+// Whether what is left takes longer to repair than more steps: units times what a search for one looks at, all groups
+// and the elements of one. Where groups hold a few elements, steps see too little.
 bool needs_more_steps(const Flow& flow, const Elements& all) {
     const i64 n = all.view.elements(), groups = flow.source, each = groups + n / std::min(flow.rows, flow.columns);
     return n > few_each * groups && flow.units() * each > many_left * n;
 }
 
-// All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps
-// where groups are tiny, and shortest paths do the rest. With more than a few elements, or with tiny groups, it gives up
+// All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps where
+// groups are tiny, and shortest paths do the rest. With more than a few elements, or with tiny groups, it gives up
 // where these would take too much work.
 bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
             Effort& effort) {
@@ -107,7 +107,8 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
-    const i64 budget = !small ? work : has_tiny_groups(all) ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
+    const i64 enough = has_tiny_groups(all) ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
+    const i64 budget = small ? enough : work;
     const bool carried = worth_carrying(flow, budget) && carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);
     return carried && failures(all, bounds, prices) == 0;
@@ -162,7 +163,8 @@ void fall_back(const Layout& layout, const Point& point, const Elements& all, co
 
 // How many bits of the largest worths may be cut off, so that those next to the prices have as many more.
 int spare_bits(const Layout& layout, std::span<const double> whole, i64 positive) {
-    const double rank = std::min(layout.tightest * static_cast<double>(whole.size()), 0.5 * static_cast<double>(positive));
+    const double all = static_cast<double>(whole.size()), half = 0.5 * static_cast<double>(positive);
+    const double rank = std::min(layout.tightest * all, half);
     const double next = rank_value(whole, static_cast<i64>(rank));
     const int spare = 50 - bits_above - std::ilogb(std::max(next, 1.0));
     return spare < fewest_saved ? 0 : spare & ~1;
@@ -235,7 +237,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     const Elements all{layout.view(), whole, state, layout.columns(), open_in};
     const double common = common_unit(whole);
     const bool tiny_groups = has_tiny_groups(all);
-    const bool may_cut = !forced && common == 1.0 && layout.elements() > several && !tiny_groups && !has_few_groups(layout);
+    const bool may_cut = !forced && common == 1.0 && layout.elements() > several && !tiny_groups &&
+                         !has_few_groups(layout);
     const int cut = may_cut ? spare_bits(layout, whole, positive) : 0;
     const auto cut_to = [&](int bits) {
         units = units_for(std::ldexp(top, point.squared ? -bits / 2 : -bits), point.squared);
@@ -257,7 +260,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     bool proved = false;
     if (!forced && layout.assignment) {
         const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
-        const std::span<const double> steps = layout.elements() <= few ? std::span<const double>(widths) : narrow_widths;
+        const bool some = layout.elements() <= few;
+        const std::span<const double> steps = some ? std::span<const double>(widths) : narrow_widths;
         if (limited && !warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, steps, prices);
         round_to(1.0, prices);
         assign(layout, all, ties ? common : 1.0, units.limit, prices, report.effort);
@@ -275,8 +279,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
                      : direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = alike || layout.elements() <= several;
-        const std::vector<double> steps =
-            alike ? widths_for_ties(alike_steps) : std::vector<double>(std::begin(narrow_widths), std::end(narrow_widths));
+        const std::vector<double> narrow(std::begin(narrow_widths), std::end(narrow_widths));
+        const std::vector<double> steps = alike ? widths_for_ties(alike_steps) : narrow;
         const std::span<const double> first = stepped ? std::span<const double>(steps) : std::span<const double>();
         const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
         const i64 soon = stepped || grain > 1.0 ? looks : work / first_hurry;

@@ -86,8 +86,8 @@ struct Smoothed {
         }
     }
 
-    // Prices by the smoothed dual; `widths` are elements a group within the ramp. It is no narrower than the unit of the
-    // worths: between two that lie so far apart nothing changes, and searches for a threshold would halve their way.
+    // Prices by the smoothed dual; `widths` are elements a group within the ramp. It is no narrower than the unit of
+    // the worths: between two so far apart nothing changes, and searches for a threshold would halve their way.
     void smooth(i64 total, bool cold, std::span<const double> widths, int times, double close, double unit,
                 Prices& prices) {
         const double narrowest = std::max(2.0, unit);
@@ -312,8 +312,8 @@ bool follow(const Elements& all, const Layout& layout, double unit, bool given, 
     for (int left = tries;; --left) {
         Smoothed smoothed(list.view(), list.worth, bounds, prices);
         smoothed.within(found.sure, found.windows);
-        anneal(smoothed.rows, smoothed.columns, bounds.total, prices, std::max(2.0, 2.0 * width * first_ramp / followed),
-               steps);
+        const double ramp = std::max(2.0, 2.0 * width * first_ramp / followed);
+        anneal(smoothed.rows, smoothed.columns, bounds.total, prices, ramp, steps);
         const i64 gone = given ? widen_gone(prices.y0, prices.u, smoothed.centre_r, found.windows.rows) +
                                      widen_gone(prices.y0, prices.w, smoothed.centre_c, found.windows.columns)
                                : 0;

@@ -148,8 +148,8 @@ double threshold_of(i64 n, const double* worth, const i32* other, const double* 
     return above == 0 ? next : 0.5 * (next + *std::min_element(left.begin(), left.begin() + above));
 }
 
-// One Newton step for y0 and the prices of one view; gives y0. A step is no longer than the ramp is wide, or with `exact`
-// goes all the way.
+// One Newton step for y0 and the prices of one view; gives y0. A step is no longer than the ramp is wide, or with
+// `exact` goes all the way.
 OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, double* price,
                                      const double* other_price, bool exact, Ramps& ramps, double* star) {
     const i64 groups = side.view.groups();
@@ -157,7 +157,8 @@ OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, dou
     const double* worth = side.worth.data();
     double held = 0.0, slope = 0.0, on_ramp = 0.0;
     for (i64 g = 0; g < groups; ++g) {
-        const double width = ramps.width[g], inverse = 1.0 / width, theta = y0 + price[g], shift = 0.5 - theta * inverse;
+        const double width = ramps.width[g], inverse = 1.0 / width;
+        const double theta = y0 + price[g], shift = 0.5 - theta * inverse;
         const i64 begin = side.view.first[g], end = side.view.first[g + 1];
         Lanes counts = {}, on = {};
         const Lanes none = {}, whole = none + 1.0;

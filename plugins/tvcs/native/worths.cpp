@@ -88,7 +88,7 @@ i64 quantise(std::span<const double> values, bool squared, std::span<const i32> 
             positive += quantise_in_order(values.data() + begin, squared, end - begin, units, whole.data() + begin);
             return;
         }
-        // Each row is filled from its beginning: places next to those before, unlike those that a row's values come from.
+        // Each row is filled from its beginning: places next to those before, unlike where a row's values come from.
         for (i64 n; begin < end; begin += n) {
             n = std::min(chunk, end - begin);
             positive += quantise_in_order(values.data() + begin, squared, n, units, some);
