@@ -97,7 +97,7 @@ public:
     // A row bids for its best column until it is as good as the second best, and takes it from who has it. Dummies are
     // alike: a row takes one that is left, and a row of dummies a column without a price.
     void reduce() {
-        std::vector<i64> open(dummy_row), next;
+        Vector<i64> open(dummy_row), next;
         std::iota(open.begin(), open.end(), 0);
         i64 left = dummy_column + 1 < columns ? dummy_column : columns; // the first dummy column that is left
         for (int turn = 0; turn < reductions && !open.empty(); ++turn, std::swap(open, next)) {
@@ -151,7 +151,7 @@ public:
                 length = drop;
                 break;
             }
-            const std::vector<double>& barred = free == least ? taken : closed; // of those that tie, one that is free
+            const Vector<double>& barred = free == least ? taken : closed; // of those that tie, one that is free
             i64 j = 0;
             while (distance[j] + barred[j] != least) ++j;
             base = least;
@@ -199,8 +199,8 @@ public:
     double dummy = 0.0;
     bool all_assigned = false;
     std::span<const double> worth;
-    std::vector<double> u, w;
-    std::vector<i64> column, row;
+    Vector<double> u, w;
+    Vector<i64> column, row;
 
 private:
     struct Looked {
@@ -210,16 +210,16 @@ private:
 
     const double* line(i64 i) const { return worth.data() + i * columns; }
 
-    std::vector<double> distance, closed, taken, before;
-    std::vector<Looked> looked;
+    Vector<double> distance, closed, taken, before;
+    Vector<Looked> looked;
     interrupt::Pace pace;
 };
 
 // With fewer places in all than rows and columns, a dummy column for each row that is to stay without, and the other
 // way round: a dummy is worth as much as anything, so that all of them are taken.
-std::vector<double> with_dummies(std::span<const double> worth, i64 rows, i64 columns, i64 total, double dummy) {
+Vector<double> with_dummies(std::span<const double> worth, i64 rows, i64 columns, i64 total, double dummy) {
     const i64 side = rows + columns - total;
-    std::vector<double> found(side * side);
+    Vector<double> found(side * side);
     for (i64 i = 0; i < rows; ++i) {
         std::copy_n(worth.begin() + i * columns, columns, found.begin() + i * side);
         std::fill_n(found.begin() + i * side + columns, side - columns, dummy);
@@ -233,7 +233,7 @@ std::vector<double> with_dummies(std::span<const double> worth, i64 rows, i64 co
 void assign(const Layout& layout, const Elements& all, double common, double limit, Prices& prices, Effort& effort) {
     const i64 rows = layout.rows() - 1, columns = layout.columns() - 1, total = layout.total;
     const bool limited = total < std::min(rows, columns), turned = !limited && rows > columns;
-    std::vector<double> made;
+    Vector<double> made;
     if (limited) made = with_dummies(all.whole, rows, columns, total, limit);
     if (turned) {
         made.resize(all.whole.size());

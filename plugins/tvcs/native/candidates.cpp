@@ -72,7 +72,7 @@ OPTIFRAME_CLONES void add_near(i64 n, const u8* __restrict near, double* __restr
 }
 
 // A number at a share of a sorted sample.
-double sampled(std::vector<double>& sample, i64 place) {
+double sampled(Vector<double>& sample, i64 place) {
     std::ranges::nth_element(sample, sample.begin() + place);
     return sample[place];
 }
@@ -81,11 +81,11 @@ double sampled(std::vector<double>& sample, i64 place) {
 
 Columns by_columns(const View& rows, std::span<const double> worth, i64 columns) {
     const i64 n = rows.elements();
-    Columns found{std::vector<i64>(columns + 1), std::vector<i32>(n), std::vector<double>(n),
-                  std::vector<i32>(n)};
+    Columns found{Vector<i64>(columns + 1), Vector<i32>(n), Vector<double>(n),
+                  Vector<i32>(n)};
     for (const i32 j : rows.other) ++found.first[j + 1];
     std::partial_sum(found.first.begin(), found.first.end(), found.first.begin());
-    std::vector<i64> at(found.first.begin(), found.first.end() - 1);
+    Vector<i64> at(found.first.begin(), found.first.end() - 1);
     for (i64 i = 0; i < rows.groups(); ++i)
         for (i64 k = rows.first[i]; k < rows.first[i + 1]; ++k) {
             const i64 m = at[rows.other[k]]++;
@@ -97,7 +97,7 @@ Columns by_columns(const View& rows, std::span<const double> worth, i64 columns)
 }
 
 Marked mark(const Elements& all, const Prices& prices, const Windows& windows, Sure& sure,
-            std::vector<i64>& listed) {
+            Vector<i64>& listed) {
     std::ranges::fill(sure.columns, 0);
     Marked found{0, 0};
     double price_room[chunk], window_room[chunk];
@@ -129,8 +129,8 @@ Marked mark(const Elements& all, const Prices& prices, const Windows& windows, S
 
 List gather(const Elements& all, std::span<const i64> listed) {
     const i64 rows = all.view.groups(), n = std::reduce(listed.begin(), listed.end());
-    List list{std::vector<i64>(rows + 1), std::vector<i32>(n), std::vector<double>(n), std::vector<i32>(n + 1),
-              std::vector<u8>(n)};
+    List list{Vector<i64>(rows + 1), Vector<i32>(n), Vector<double>(n), Vector<i32>(n + 1),
+              Vector<u8>(n)};
     i64 m = 0;
     for (i64 i = 0; i < rows; ++i) {
         if (listed[i] > 0)
@@ -151,7 +151,7 @@ List gather(const Elements& all, std::span<const i64> listed) {
 }
 
 i64 price_out(const Elements& all, std::span<const double> phi, const Windows& windows, double widened,
-              std::vector<i64>& listed) {
+              Vector<i64>& listed) {
     const i64 rows = all.view.groups();
     i64 found = 0;
     double price_room[chunk], window_room[chunk];
@@ -175,7 +175,7 @@ i64 price_out(const Elements& all, std::span<const double> phi, const Windows& w
 double rank_value(std::span<const double> whole, i64 rank) {
     const i64 n = static_cast<i64>(whole.size());
     const i64 step = std::max<i64>(1, n / std::min<i64>(1000, std::max<i64>(64, n / 16)));
-    std::vector<double> sample;
+    Vector<double> sample;
     for (i64 k = 0; k < n; k += step) sample.push_back(whole[k]);
     const i64 place = static_cast<i64>(sample.size()) - 1 - rank / step;
     return place >= 0 ? sampled(sample, place) : 0.0;
@@ -186,7 +186,7 @@ double near_width(const View& view, std::span<const double> worth, const Prices&
     if (n == 0) return 0.0;
     // Looking at them is not to take longer than using them.
     const i64 step = std::max<i64>(1, n / std::min<i64>(1000, std::max<i64>(64, n / 16)));
-    std::vector<double> sample;
+    Vector<double> sample;
     i64 i = 0;
     for (i64 k = 0; k < n; k += step) {
         while (view.first[i + 1] <= k) ++i;

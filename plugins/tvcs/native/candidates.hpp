@@ -10,7 +10,7 @@ namespace optiframe::tvcs {
 // How far from its threshold an element of each group is a candidate; one within either of its two
 // groups' windows is.
 struct Windows {
-    std::vector<double> rows, columns;
+    Vector<double> rows, columns;
 
     Windows(i64 row_groups, i64 column_groups, double width = inf)
         : rows(row_groups, width), columns(column_groups, width) {}
@@ -37,7 +37,7 @@ struct Marked {
 // Chosen by the sign of the reduced worth, listed when within the windows. Also counts, for each group,
 // the chosen elements that are not listed, and those of each row that are.
 Marked mark(const Elements& all, const Prices& prices, const Windows& windows, Sure& sure,
-            std::vector<i64>& listed);
+            Vector<i64>& listed);
 
 // The listed elements.
 List gather(const Elements& all, std::span<const i64> listed);
@@ -45,7 +45,7 @@ List gather(const Elements& all, std::span<const i64> listed);
 // Adds to the list what is on the wrong side at these potentials, and what is within `widened` times its window
 // (negative: none). Gives how many elements join it.
 i64 price_out(const Elements& all, std::span<const double> phi, const Windows& windows, double widened,
-              std::vector<i64>& listed);
+              Vector<i64>& listed);
 
 // About the worth above which `rank` elements lie, from some 1,000 of them.
 double rank_value(std::span<const double> whole, i64 rank);

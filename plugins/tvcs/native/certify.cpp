@@ -64,7 +64,7 @@ bool worth_carrying(const Flow& flow, i64 work) { return flow.units() * flow.nod
 
 i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     i64 found = 0, held = 0;
-    std::vector<i64> columns(all.columns);
+    Vector<i64> columns(all.columns);
     // A price that is not a number fails, too.
     const auto broken = [](i64 count, i64 bound, double price) {
         return count > bound || !(price >= 0) || (price > 0 && count != bound);
@@ -107,7 +107,7 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied,
         return false;
     }
     Flow flow = began;
-    std::vector<u8> chosen = list.chosen;
+    Vector<u8> chosen = list.chosen;
     for (effort.rounds = 1; effort.rounds <= rounds; ++effort.rounds) {
         const Columns columns = by_columns(list.view(), list.worth, all.columns);
         const Arcs arcs{list.view(), list.worth, columns.view(), columns.worth, columns.place, chosen};

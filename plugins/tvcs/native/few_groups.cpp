@@ -22,7 +22,7 @@ struct Dearer {
 };
 
 struct Heap {
-    std::vector<Change> changes;
+    Vector<Change> changes;
     bool made = false;
 };
 
@@ -40,7 +40,7 @@ public:
         };
         each_element(all.view, [&](i64 i, i64 k) { first[segment(i, k) + 1] += all.whole[k] > 0; });
         std::partial_sum(first.begin(), first.end(), first.begin());
-        std::vector<i32> at(first.begin(), first.end() - 1);
+        Vector<i32> at(first.begin(), first.end() - 1);
         each_element(all.view, [&](i64 i, i64 k) {
             if (all.whole[k] > 0) element[at[segment(i, k)]++] = static_cast<i32>(k);
         });
@@ -100,7 +100,7 @@ private:
     }
 
     void start() {
-        std::vector<i64> count(few);
+        Vector<i64> count(few);
         for (i64 j = 0; j < many; ++j)
             for (i64 r = 0; r < few; ++r) count[r] += held[segment(j, r)];
         fed.resize(few);
@@ -139,7 +139,7 @@ private:
     }
 
     // The changes from one node to another, put in order when they are first asked for.
-    std::vector<Change>& changes(i64 from, i64 to) {
+    Vector<Change>& changes(i64 from, i64 to) {
         Heap& heap = heaps[from][to];
         if (!heap.made) {
             for (i64 j = 0; j < many; ++j)
@@ -161,7 +161,7 @@ private:
             const bool room = from == sink ? back < total : fed[from] > 0;
             return {room ? 0.0 : inf, -1};
         }
-        std::vector<Change>& of = changes(from, to);
+        Vector<Change>& of = changes(from, to);
         while (!of.empty() && cost(from, to, of.front().group) != of.front().cost) {
             std::pop_heap(of.begin(), of.end(), Dearer());
             of.pop_back();
@@ -249,14 +249,14 @@ private:
     const std::span<const i64> few_bounds, bounds;
     const i64 total;
     Prices& prices;
-    std::vector<double>&price, &other_price;
+    Vector<double>&price, &other_price;
     Effort& effort;
     const i64 few, many, source, sink;
-    std::vector<i32> first, element; // of each of the many groups those of each of the few, the best first
-    std::vector<i32> held;           // how many of these are chosen
-    std::vector<i64> used;           // how many each of the many groups holds
-    std::vector<double> potential;
-    std::vector<i64> excess, fed;
+    Vector<i32> first, element; // of each of the many groups those of each of the few, the best first
+    Vector<i32> held;           // how many of these are chosen
+    Vector<i64> used;           // how many each of the many groups holds
+    Vector<double> potential;
+    Vector<i64> excess, fed;
     i64 back = 0;
     std::array<std::array<Heap, few_groups + 2>, few_groups + 2> heaps;
     interrupt::Pace pace;

@@ -71,11 +71,11 @@ Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& 
         i32 arc = -1;    // and that node's arc
         bool done = false;
     };
-    std::vector<Reached> reached(nodes);
-    std::vector<i32> touched;
+    Vector<Reached> reached(nodes);
+    Vector<i32> touched;
     using Entry = std::pair<double, i32>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
-    std::vector<Entry> level; // as near as the last one: no heap is needed for these, and they are many
+    std::priority_queue<Entry, Vector<Entry>, std::greater<>> heap;
+    Vector<Entry> level; // as near as the last one: no heap is needed for these, and they are many
     i64 work = 0;
     const auto ended = [&](Carried how) {
         effort.arcs += work;
@@ -157,7 +157,7 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
     Residual residual(flow, arcs);
     interrupt::Pace pace;
     const i64 nodes = flow.nodes();
-    std::vector<i64> level(nodes), at(nodes), queue, path;
+    Vector<i64> level(nodes), at(nodes), queue, path;
     while (true) {
         interrupt::poll();
         std::ranges::fill(level, -1);

@@ -18,7 +18,7 @@ namespace optiframe::tvcs {
 
 // Chosen elements of each group.
 struct Counts {
-    std::vector<i64> rows, columns;
+    Vector<i64> rows, columns;
 };
 
 class Flow {
@@ -39,9 +39,9 @@ public:
 
     Bounds bounds;
     i64 rows, columns, source, sink;
-    std::vector<double> phi;
-    std::vector<i64> excess;
-    std::vector<i64> fed, drained; // from S to each row, from each column to T
+    Vector<double> phi;
+    Vector<i64> excess;
+    Vector<i64> fed, drained; // from S to each row, from each column to T
     i64 back = 0;                  // from T to S
 };
 
@@ -73,7 +73,7 @@ public:
     // called for those that are and have room.
     template <class Wants, class Take>
     [[gnu::always_inline]] i64 visit(i64 v, i64 k, Wants&& wants, Take&& take) const {
-        const std::vector<double>& phi = flow.phi;
+        const Vector<double>& phi = flow.phi;
         const double p = phi[v];
         if (v < flow.rows) {
             const i64 first = arcs.rows.first[v], n = arcs.rows.first[v + 1] - first;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
+#include "vector.hpp"
 
 namespace optiframe::tvcs {
 
@@ -47,16 +47,16 @@ struct Bounds {
 // What bounds cost: y0 of the total, u of the rows, w of the columns.
 struct Prices {
     double y0 = 0.0;
-    std::vector<double> u, w;
+    Vector<double> u, w;
 };
 
 // Some of the elements row by row: column, worth, place among all, and whether each is chosen.
 struct List {
-    std::vector<i64> first;
-    std::vector<i32> column;
-    std::vector<double> worth;
-    std::vector<i32> place;
-    std::vector<u8> chosen;
+    Vector<i64> first;
+    Vector<i32> column;
+    Vector<double> worth;
+    Vector<i32> place;
+    Vector<u8> chosen;
 
     View view() const { return {first, column}; }
     i64 size() const { return static_cast<i64>(column.size()); }
@@ -64,10 +64,10 @@ struct List {
 
 // The elements of a list column by column: row, worth, and the place in the list.
 struct Columns {
-    std::vector<i64> first;
-    std::vector<i32> row;
-    std::vector<double> worth;
-    std::vector<i32> place;
+    Vector<i64> first;
+    Vector<i32> row;
+    Vector<double> worth;
+    Vector<i32> place;
 
     View view() const { return {first, row}; }
 };
@@ -76,7 +76,7 @@ Columns by_columns(const View& rows, std::span<const double> worth, i64 columns)
 
 // Elements that are chosen for sure and are not in the list, by group.
 struct Sure {
-    std::vector<i64> rows, columns;
+    Vector<i64> rows, columns;
 };
 
 // What a projection took; see kernels/answers.py.

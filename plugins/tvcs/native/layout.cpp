@@ -36,8 +36,8 @@ i64 checked(i64 bound) {
     return bound;
 }
 
-std::vector<i64> with_free(std::span<const i64> bounds, i64 free) {
-    std::vector<i64> found;
+Vector<i64> with_free(std::span<const i64> bounds, i64 free) {
+    Vector<i64> found;
     found.reserve(bounds.size() + 1);
     for (const i64& bound : bounds) found.push_back(std::min(checked(read(bound)), free));
     found.push_back(free);
@@ -86,7 +86,7 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
     if (!sorted) {
         order.resize(n);
         rank.resize(n);
-        std::vector<i64> at(first.begin(), first.end() - 1);
+        Vector<i64> at(first.begin(), first.end() - 1);
         interrupt::in_blocks(n, [&](i64 begin, i64 end) {
             for (i64 k = begin; k < end; ++k) {
                 rank[k] = static_cast<i32>(at[column[k]]++);
@@ -130,11 +130,11 @@ bool Layout::is_assignment() const {
 // So many of each group on average, and all of a group that is smaller.
 Sample Layout::sample(double each) const {
     const auto shares = [each](std::span<const double> length) {
-        std::vector<double> found;
+        Vector<double> found;
         for (const double n : length) found.push_back(each / std::max(n, 1.0));
         return found;
     };
-    const std::vector<double> row_share = shares(row_length), column_share = shares(column_length);
+    const Vector<double> row_share = shares(row_length), column_share = shares(column_length);
     const double most = sparse * static_cast<double>(elements());
     Sample found{{0}, {}, {}, {}, {}, {}};
     interrupt::Pace pace;

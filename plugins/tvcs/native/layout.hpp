@@ -9,11 +9,11 @@ namespace optiframe::tvcs {
 
 // Some of the elements row by row, each standing for so many, for first prices.
 struct Sample {
-    std::vector<i64> first;
-    std::vector<i32> column, place;
-    std::vector<double> copies;
+    Vector<i64> first;
+    Vector<i32> column, place;
+    Vector<double> copies;
     Columns across; // its elements column by column, without their worths,
-    std::vector<double> copies_across;
+    Vector<double> copies_across;
 
     View view() const { return {first, column}; }
 };
@@ -37,17 +37,17 @@ public:
     // Number of the k-th element by rows among the elements as they were given.
     i64 place(i64 k) const { return order.empty() ? k : order[k]; }
 
-    std::vector<i32> order, rank; // of the elements by rows, and where each is among them; empty: they came so
-    std::vector<i64> first; // of each row
-    std::vector<i32> column;
+    Vector<i32> order, rank; // of the elements by rows, and where each is among them; empty: they came so
+    Vector<i64> first; // of each row
+    Vector<i32> column;
     bool runs = true; // the columns of each row follow one another
-    std::vector<i64> row_bounds, column_bounds; // none above the number of elements and one
+    Vector<i64> row_bounds, column_bounds; // none above the number of elements and one
     i64 total;
-    std::vector<double> row_length, column_length;
+    Vector<double> row_length, column_length;
     bool total_binds;            // the groups may hold more than it allows
     double tightest;             // share of its elements that the tightest bound above 0 allows
     bool assignment = false;     // a full matrix with bounds of 1 that `assign` takes little more room for
-    std::vector<Sample> samples; // the coarser first; empty where a sample would save nothing
+    Vector<Sample> samples; // the coarser first; empty where a sample would save nothing
 
 private:
     bool is_assignment() const;

@@ -34,9 +34,9 @@ struct Half {
 
 // Each link twice, at its tail and at its head, node by node and there in the order of the links.
 struct LinkGraph {
-    std::vector<i64> first;
-    std::vector<Half> half;
-    std::vector<i64> at; // of each node the half that was looked at last
+    Vector<i64> first;
+    Vector<Half> half;
+    Vector<i64> at; // of each node the half that was looked at last
 
     LinkGraph(std::span<const Link> links, i64 nodes) : first(nodes + 1), half(2 * links.size()), at(nodes) {
         for (const Link& link : links) {

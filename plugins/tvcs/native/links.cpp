@@ -28,8 +28,8 @@ constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0
 
 // The groups of one view: their bounds, and what an element of each is worth more.
 struct Groups {
-    std::vector<i64> bound;
-    std::vector<double> more;
+    Vector<i64> bound;
+    Vector<double> more;
 
     i64 add(double by) {
         bound.push_back(0);
@@ -65,7 +65,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     // Groups, in the order of the elements.
     Groups rows, columns, total;
     total.add(more);
-    std::vector<i64> group(nodes, -1);
+    Vector<i64> group(nodes, -1);
     const auto group_of = [&](i32 v) {
         const bool none = ends.node[v] >= source;
         Groups& of = ends.node[v] < ends.rows || ends.node[v] == source ? rows : columns;
@@ -130,7 +130,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         solve_few_groups({view, list.worth, list.chosen, across}, bounds, 2.0 * largest, prices, effort);
     } else {
         // The flow that they leave, and its repair.
-        const Sure none{std::vector<i64>(view.groups()), std::vector<i64>(across)};
+        const Sure none{Vector<i64>(view.groups()), Vector<i64>(across)};
         const Counts counts = choose({view, list.worth, list.chosen, none}, bounds, prices);
         Flow flow(bounds, prices);
         flow.start(counts);
@@ -142,7 +142,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         carry_all(flow, arcs, (simplex && units > 0.5 * at_group ? few_looks : looks) * n, effort);
         flow.read_prices(2.0 * largest, prices);
     }
-    std::vector<i64> found(nodes), left(nodes);
+    Vector<i64> found(nodes), left(nodes);
     for (i64 v = 0; v < nodes; ++v) {
         const i64 g = group[v];
         const double by = ends.node[v] < ends.rows ? prices.y0 + prices.u[g] - rows.more[g] - total.more[0]
@@ -154,8 +154,8 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
 
     // What they leave open, a simplex settles, to which the links cost what is left of their costs. Sums of these over
     // all nodes must fit.
-    std::vector<Link> rest(links.begin(), links.end());
-    std::vector<i64> excess(nodes);
+    Vector<Link> rest(links.begin(), links.end());
+    Vector<i64> excess(nodes);
     bool done = true;
     i64 k = 0, largest_left = 0;
     for (Link& link : rest) {

@@ -203,7 +203,7 @@ private:
 
     // How long a way from source to sink by at most one element is, after so many shorter ones.
     template <bool forward> i64 first_step(i64 units) {
-        std::vector<i64>& to_sink = distances;
+        Vector<i64>& to_sink = distances;
         to_sink.assign(nodes, far);
         for (i64 k = first[sink]; k < first[sink + 1]; ++k)
             if (is_open<!forward>(half[k])) to_sink[half[k].head] = length<!forward>(sink, half[k]);
@@ -362,10 +362,10 @@ private:
     i64 most;        // looks at arcs
     i64 carried = 0; // of excess and lacks
     i64 source = -1, sink = -1, total = -1; // where they are there; the half at the source of the bound of all
-    std::vector<Node> node;
-    std::vector<std::pair<i64, i32>> heap; // of nodes by their distance
-    std::vector<i32> level, reached, moving, depth;
-    std::vector<i64> distances, lengths;
+    Vector<Node> node;
+    Vector<std::pair<i64, i32>> heap; // of nodes by their distance
+    Vector<i32> level, reached, moving, depth;
+    Vector<i64> distances, lengths;
     interrupt::Pace pace;
 };
 

@@ -74,7 +74,7 @@ bool needs_more_steps(const Flow& flow, const Elements& all) {
 // where these would take too much work.
 bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
             Effort& effort) {
-    std::vector<double> worth(all.whole.begin(), all.whole.end());
+    Vector<double> worth(all.whole.begin(), all.whole.end());
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
     const bool small = all.view.elements() <= few; // at most p units and groups, and 2 p + 4 groups arcs a search
@@ -82,15 +82,15 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     const Columns columns = by_columns(all.view, worth, all.columns);
     if (!warm && !swept) first_prices(all, worth, columns, bounds, widths, prices);
     round_to(1.0, prices);
-    const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
+    const Sure none{Vector<i64>(all.view.groups()), Vector<i64>(all.columns)};
     const Choice list{all.view, worth, all.state, none};
     Counts counts = swept ? choose_by_sweeps(list, bounds, true, prices) : choose(list, bounds, prices);
     Flow flow(bounds, prices);
     flow.start(counts);
     if (!swept) improve(list, 1.0, prices, counts, flow);
     if (!warm && !swept && needs_more_steps(flow, all)) {
-        Prices tried{0.0, std::vector<double>(prices.u.size()), std::vector<double>(prices.w.size())};
-        const std::vector<u8> before(all.state.begin(), all.state.end());
+        Prices tried{0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
+        const Vector<u8> before(all.state.begin(), all.state.end());
         const i64 units = flow.units();
         first_prices(all, worth, columns, bounds, narrow_widths, tried);
         round_to(1.0, tried);
@@ -129,10 +129,10 @@ bool by_candidates(const Layout& layout, const Elements& all, bool warm, std::sp
 
 // One view alone: a sweep finds the best prices, and only elements at their price may be in the wrong group.
 bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& prices, Effort& effort) {
-    std::vector<double> worth(all.whole.begin(), all.whole.end());
+    Vector<double> worth(all.whole.begin(), all.whole.end());
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
-    const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
+    const Sure none{Vector<i64>(all.view.groups()), Vector<i64>(all.columns)};
     const Counts counts = choose_by_sweeps({all.view, worth, all.state, none}, bounds, true, prices);
     Flow flow(bounds, prices);
     flow.start(counts);
@@ -152,7 +152,7 @@ bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& p
 void fall_back(const Layout& layout, const Point& point, const Elements& all, const Units& units,
                 std::optional<int> ties, bool anew, Prices& prices, Effort& effort) {
     effort.fallback = true;
-    const Sure none{std::vector<i64>(all.view.groups()), std::vector<i64>(all.columns)};
+    const Sure none{Vector<i64>(all.view.groups()), Vector<i64>(all.columns)};
     for (i64 k = 0; k < layout.elements(); ++k) all.state[k] = 0;
     const Choice list{all.view, all.whole, all.state, none};
     anew ? choose_by_sweeps(list, layout.bounds(), true, prices) : choose(list, layout.bounds(), prices);
@@ -222,8 +222,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     Report report;
     const Bounds bounds = layout.bounds();
     Units units = units_for(top, point.squared);
-    std::vector<u8> state(point.values.size());
-    Prices prices{0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
+    Vector<u8> state(point.values.size());
+    Prices prices{0.0, Vector<double>(layout.rows()), Vector<double>(layout.columns())};
     if (top == 0.0 || bounds.total == 0) {
         prices.y0 = top == 0.0 ? 0.0 : units.limit;
         write(layout, point, state, prices, into);
@@ -233,7 +233,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     const Room<double> worths = room<double>(point.values.size());
     const std::span<double> whole(worths.get(), point.values.size());
     const i64 positive = quantise(point.values, point.squared, layout.rank, units, whole);
-    std::vector<i64> open_in(layout.rows());
+    Vector<i64> open_in(layout.rows());
     const Elements all{layout.view(), whole, state, layout.columns(), open_in};
     const double common = common_unit(whole);
     const bool tiny_groups = has_tiny_groups(all);
@@ -279,14 +279,14 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
                      : direct(all, bounds, warm, work, units.limit, prices, report.effort);
     } else if (!forced) {
         const bool stepped = alike || layout.elements() <= several;
-        const std::vector<double> narrow(std::begin(narrow_widths), std::end(narrow_widths));
-        const std::vector<double> steps = alike ? widths_for_ties(alike_steps) : narrow;
+        const Vector<double> narrow(std::begin(narrow_widths), std::end(narrow_widths));
+        const Vector<double> steps = alike ? widths_for_ties(alike_steps) : narrow;
         const std::span<const double> first = stepped ? std::span<const double>(steps) : std::span<const double>();
         const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
         const i64 soon = stepped || grain > 1.0 ? looks : work / first_hurry;
         if (warm) {
             proved = by_candidates(layout, all, true, {}, grain, soon / warm_hurry, units.limit, prices, report.effort);
-            if (!proved) prices = {0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
+            if (!proved) prices = {0.0, Vector<double>(layout.rows()), Vector<double>(layout.columns())};
         }
         if (!proved)
             proved = by_candidates(layout, all, false, first, grain, soon, units.limit, prices, report.effort);
@@ -306,7 +306,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
     }
     report.unit = units.unit;
     if (proved) {
-        const std::vector<OpenElement> open = open_elements(all, prices);
+        const Vector<OpenElement> open = open_elements(all, prices);
         report.effort.open = static_cast<i64>(open.size());
         settle(layout, point, units.unit, ties, open, state, prices, all.within(), report.effort);
     } else {
@@ -324,7 +324,7 @@ Report project(const Layout& layout, const Point& point, const Start& start, boo
     if (top == 0.0 || !are_alike(point.values, point.squared, top))
         return solve(layout, point, top, start, forced, into);
     // Ones in their place have few bits, which leaves room below for what breaks ties.
-    std::vector<double> ones(point.values.size());
+    Vector<double> ones(point.values.size());
     for (std::size_t k = 0; k < ones.size(); ++k)
         ones[k] = (point.squared ? point.values[k] != 0.0 : point.values[k] > 0.0) ? 1.0 : 0.0;
     Report report = solve(layout, {ones, point.squared}, 1.0, {}, forced, into);

@@ -219,7 +219,7 @@ private:
         const int shift = std::countr_zero(static_cast<std::uint64_t>(width));
         distance.assign(nodes, far);
         done.assign(nodes, false);
-        for (std::vector<i32>& list : lists) list.clear();
+        for (Vector<i32>& list : lists) list.clear();
         heap = {};
         const auto wait = [&](i64 v, i64 d) {
             distance[v] = d;
@@ -272,12 +272,12 @@ private:
     std::span<i64> excess, potential;
     Effort& effort;
     const i64 nodes;
-    std::vector<i32> queue;
-    std::vector<u8> queued, done;
-    std::vector<i64> distance;
-    std::vector<std::pair<i64, i64>> ways; // from a node: the potential that a half leads to, and the half
-    std::vector<std::vector<i32>> lists; // of nodes at each of the smaller distances,
-    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> heap; // and those further away
+    Vector<i32> queue;
+    Vector<u8> queued, done;
+    Vector<i64> distance;
+    Vector<std::pair<i64, i64>> ways; // from a node: the potential that a half leads to, and the half
+    Vector<Vector<i32>> lists; // of nodes at each of the smaller distances,
+    std::priority_queue<Waiting, Vector<Waiting>, std::greater<>> heap; // and those further away
     interrupt::Pace pace;
 };
 
@@ -295,7 +295,7 @@ bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> po
     for (i64 width = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(widest))); !done;
          width = std::max(width / factor, last)) {
         done = width == last;
-        const std::vector<i64> before(potential.begin(), potential.end());
+        const Vector<i64> before(potential.begin(), potential.end());
         if (!scaling.balanced() || !scaling.fits(width)) {
             begun |= width > most;
             const Ended how = scaling.phase(width, begun ? std::numeric_limits<i64>::max() : patience);
@@ -307,7 +307,7 @@ bool scale_costs(std::span<Link> links, std::span<i64> excess, std::span<i64> po
             }
             moved = true;
         } else if (moved && !done) {
-            const std::vector<i64> fitting(potential.begin(), potential.end());
+            const Vector<i64> fitting(potential.begin(), potential.end());
             std::ranges::copy(before, potential.begin()); // the last ones are nearer to these
             done = scaling.fits(last);
             if (!done) std::ranges::copy(fitting, potential.begin());

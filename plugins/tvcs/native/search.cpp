@@ -42,7 +42,7 @@ constexpr double each_widths[] = {6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.6, 0
 // A list and its columns as smoothing takes them, with what they need beside.
 struct Smoothed {
     Side rows, columns;
-    std::vector<double> centre_r, centre_c, scratch;
+    Vector<double> centre_r, centre_c, scratch;
     Columns by_column;
 
     // Of elements that stand for one each.
@@ -122,14 +122,14 @@ struct Smoothed {
 Windows by_sample(std::span<const double> whole, const Sample& sample, const Layout& layout, bool cold, double unit,
                   Prices& prices) {
     const Bounds bounds = layout.bounds();
-    std::vector<double> worth(sample.place.size());
+    Vector<double> worth(sample.place.size());
     for (std::size_t k = 0; k < worth.size(); ++k) worth[k] = whole[sample.place[k]];
     Smoothed list(sample, worth, bounds, prices);
     list.smooth(bounds.total, cold, wide, 2, 0.5, unit, prices);
     const double m =
         std::reduce(sample.copies.begin(), sample.copies.end()) / static_cast<double>(worth.size());
     const auto need = [m](std::span<const double> length) {
-        std::vector<double> found;
+        Vector<double> found;
         for (const double n : length) found.push_back(sampled_window * std::sqrt(n * (m - 1)) + m);
         return found;
     };
@@ -165,7 +165,7 @@ bool widen_overfull(const Sure& sure, const Bounds& bounds, Windows& windows) {
 // Chooses by the sign of the reduced worth; gives the units by which groups and the total miss their bounds.
 double choose_from(const Bounds& bounds, const Prices& prices, Found& found) {
     List& list = found.list;
-    std::vector<i64> rows = found.sure.rows, columns = found.sure.columns;
+    Vector<i64> rows = found.sure.rows, columns = found.sure.columns;
     for (i64 i = 0; i < list.view().groups(); ++i)
         for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
             list.chosen[k] = list.worth[k] - prices.y0 - prices.u[i] - prices.w[list.column[k]] > 0;
@@ -207,7 +207,7 @@ void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& sm
 }
 
 Found nothing(i64 rows, i64 columns) {
-    return {{}, {std::vector<i64>(rows), std::vector<i64>(columns)}, {rows, columns}, std::vector<i64>(rows)};
+    return {{}, {Vector<i64>(rows), Vector<i64>(columns)}, {rows, columns}, Vector<i64>(rows)};
 }
 
 } // namespace
@@ -267,7 +267,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
         } else if (stage > 0 || keep * groups < static_cast<double>(marked.listed)) {
             // From here on, the so many elements of each group that are nearest to its threshold.
             const auto need = [&](std::span<const double> length) {
-                std::vector<double> each;
+                Vector<double> each;
                 for (const double n : length)
                     each.push_back((stage > 0 ? 0.5 : 1.5) * std::max(keep, std::sqrt(n)));
                 return each;
@@ -300,7 +300,7 @@ bool follow(const Elements& all, const Layout& layout, double unit, bool given, 
         marked = mark(all, prices, found.windows, found.sure, found.listed);
     found.list = gather(all, found.listed);
     List& list = found.list;
-    std::vector<i64> count_r = found.sure.rows, count_c = found.sure.columns;
+    Vector<i64> count_r = found.sure.rows, count_c = found.sure.columns;
     for (i64 i = 0; i < rows; ++i)
         for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
             count_r[i] += list.chosen[k];

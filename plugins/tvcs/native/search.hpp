@@ -12,7 +12,7 @@ struct Found {
     List list;
     Sure sure;
     Windows windows;
-    std::vector<i64> listed; // of each row
+    Vector<i64> listed; // of each row
 };
 
 // Rounds prices to the unit of the worths.

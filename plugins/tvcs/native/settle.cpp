@@ -87,8 +87,8 @@ public:
 
     // Leaves links on cycles only, and the nodes that they join; whether an element is among them.
     bool prune() {
-        const std::vector<i32> part = parts();
-        std::vector<i32> now(potential.size(), -1);
+        const Vector<i32> part = parts();
+        Vector<i32> now(potential.size(), -1);
         i32 nodes = 0;
         std::size_t kept = 0;
         bool some = false;
@@ -105,8 +105,8 @@ public:
             ++kept;
         }
         links.resize(kept);
-        std::vector<u64> potentials(nodes);
-        std::vector<i32> originals(nodes);
+        Vector<u64> potentials(nodes);
+        Vector<i32> originals(nodes);
         for (std::size_t v = 0; v < now.size(); ++v)
             if (now[v] >= 0) {
                 potentials[now[v]] = potential[v];
@@ -142,12 +142,12 @@ public:
     }
 
     // Makes the flow nearly best for these costs, and leaves the links that may still change.
-    void solve(i64 first, std::vector<double>* raised, int coarse) {
+    void solve(i64 first, Vector<double>* raised, int coarse) {
         const i64 nodes = static_cast<i64>(potential.size());
         // So near the best that what may still change costs less than a few times the nodes less.
         const i64 near = std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1);
         const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(near)));
-        std::vector<i64> moved(nodes);
+        Vector<i64> moved(nodes);
         i64 units = 0;
         for (const i64 each : excess) units += std::max<i64>(each, 0);
         const bool balanced = units == 0;
@@ -196,7 +196,7 @@ public:
     }
 
     // Goes on in finer units until no element is left.
-    void finish(std::vector<double>* raised, int coarse, std::optional<int> place = {}) {
+    void finish(Vector<double>* raised, int coarse, std::optional<int> place = {}) {
         if (!prune()) return;
         if (!place) {
             int lowest = std::numeric_limits<int>::max();
@@ -218,7 +218,7 @@ private:
     // Links at a group, on average, and how many of these searches from all excess come to, a link, where units go
     // wherever they cost less than 0.
     std::pair<double, double> load_of_paths() const {
-        std::vector<i64> at(node.size()), units = excess;
+        Vector<i64> at(node.size()), units = excess;
         for (const Link& link : links) {
             ++at[link.tail];
             ++at[link.head];
@@ -275,21 +275,21 @@ private:
     }
 
     // For each node the strongly connected part that it lies in, by links with room (Tarjan 1972).
-    std::vector<i32> parts() const {
+    Vector<i32> parts() const {
         const i64 nodes = static_cast<i64>(potential.size());
-        std::vector<i32> first(nodes + 1), part(nodes, -1), low(nodes, -1), stack, path;
+        Vector<i32> first(nodes + 1), part(nodes, -1), low(nodes, -1), stack, path;
         for (const Link& link : links) {
             first[link.tail + 1] += link.room > 0;
             first[link.head + 1] += link.back > 0;
         }
         for (i64 v = 0; v < nodes; ++v) first[v + 1] += first[v];
-        std::vector<i32> next(first[nodes]), at(first.begin(), first.end() - 1);
+        Vector<i32> next(first[nodes]), at(first.begin(), first.end() - 1);
         for (const Link& link : links) {
             if (link.room > 0) next[at[link.tail]++] = link.head;
             if (link.back > 0) next[at[link.head]++] = link.tail;
         }
         std::copy(first.begin(), first.end() - 1, at.begin());
-        std::vector<i32> number(nodes, -1);
+        Vector<i32> number(nodes, -1);
         i32 seen = 0, found = 0;
         for (i32 root = 0; root < nodes; ++root) {
             if (number[root] >= 0 || first[root] == first[root + 1]) continue;
@@ -329,25 +329,25 @@ private:
     std::span<u8> state;
     const bool by_paths;
     Effort& effort;
-    std::vector<Link> links;
-    std::vector<i32> elements; // numbers by rows of those that were open at first,
-    std::vector<double> values; // and their values
+    Vector<Link> links;
+    Vector<i32> elements; // numbers by rows of those that were open at first,
+    Vector<double> values; // and their values
     const i64 rows, columns, source, sink;
     int unit; // costs and potentials are counted in 2^unit,
-    std::vector<u64> potential; // these modulo 2^64: only differences that are small are read
-    std::vector<i64> excess;
-    std::vector<i32> node; // of the whole graph
+    Vector<u64> potential; // these modulo 2^64: only differences that are small are read
+    Vector<i64> excess;
+    Vector<i32> node; // of the whole graph
     int ties[2] = {-100'000, -100'000}; // the places of what breaks ties: below all worths
 };
 
 Flow used(const Layout& layout, std::span<const u8> state, const Prices& prices, bool as_prices) {
-    Counts counts{std::vector<i64>(layout.rows()), std::vector<i64>(layout.columns())};
+    Counts counts{Vector<i64>(layout.rows()), Vector<i64>(layout.columns())};
     for (i64 i = 0; i < layout.rows(); ++i)
         for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k) {
             counts.rows[i] += state[k] & chosen_bit;
             counts.columns[layout.column[k]] += state[k] & chosen_bit;
         }
-    Prices none{0.0, std::vector<double>(layout.rows()), std::vector<double>(layout.columns())};
+    Prices none{0.0, Vector<double>(layout.rows()), Vector<double>(layout.columns())};
     Flow flow(layout.bounds(), as_prices ? prices : none);
     flow.start(counts);
     return flow;
@@ -358,7 +358,7 @@ Flow used(const Layout& layout, std::span<const u8> state, const Prices& prices,
 bool are_forest(const Layout& layout, std::span<const OpenElement> elements, const Prices& prices, double within) {
     const i32 rows = static_cast<i32>(layout.rows()), columns = static_cast<i32>(layout.columns());
     const i32 source = rows + columns, sink = source + 1;
-    std::vector<i32> above(sink + 1); // of each node one of its tree, at last the root
+    Vector<i32> above(sink + 1); // of each node one of its tree, at last the root
     std::iota(above.begin(), above.end(), 0);
     const auto root = [&](i32 v) {
         while (above[v] != v) v = above[v] = above[above[v]];
@@ -380,8 +380,8 @@ bool are_forest(const Layout& layout, std::span<const OpenElement> elements, con
 
 } // namespace
 
-std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices) {
-    std::vector<OpenElement> found;
+Vector<OpenElement> open_elements(const Elements& all, const Prices& prices) {
+    Vector<OpenElement> found;
     const double within = all.within();
     interrupt::Pace pace;
     for (i64 i = 0; i < all.view.groups(); ++i) {
@@ -421,7 +421,7 @@ void settle_all(const Layout& layout, const Point& point, int unit, std::optiona
         for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k)
             if (all.whole[k] > 0) open.add_element(k, i);
     open.add_bounds(used(layout, all.state, prices, true), prices, inf);
-    std::vector<double> phi(nodes);
+    Vector<double> phi(nodes);
     for (i64 i = 0; i < rows; ++i) phi[i] = prices.y0 + prices.u[i];
     for (i64 j = 0; j < columns; ++j) phi[rows + j] = -prices.w[j];
     phi[rows + columns] = prices.y0;

@@ -21,7 +21,7 @@ struct OpenElement {
 };
 
 // The elements whose reduced worth is at most so far from 0.
-std::vector<OpenElement> open_elements(const Elements& all, const Prices& prices);
+Vector<OpenElement> open_elements(const Elements& all, const Prices& prices);
 
 // Makes a support that is best for the rounded worths best for the real ones. The prices prove the first, and
 // rounding changed no worth by more than a unit, 2^unit. A reduced worth of more units than a cycle of groups

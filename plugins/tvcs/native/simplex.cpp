@@ -118,7 +118,7 @@ private:
     // Where many elements lie between the same two groups; to bundle a few takes longer than to solve them.
     void bundle(std::span<const Link> links) {
         const i64 elements = std::ranges::count_if(links, is_element);
-        std::vector<i32> at(nodes, -1); // of each head the bundle of the last tail
+        Vector<i32> at(nodes, -1); // of each head the bundle of the last tail
         for (const Link& link : links) {
             if (!is_element(link)) continue;
             i32& b = at[link.head];
@@ -312,12 +312,12 @@ private:
     }
 
     const i32 nodes, root;
-    std::vector<i64> potential;
-    std::vector<Node> node;
-    std::vector<Arc> arcs;
-    std::vector<Fill> fill;
-    std::vector<Bundle> bundles; // their arcs come first
-    std::vector<Strand> strand;
+    Vector<i64> potential;
+    Vector<Node> node;
+    Vector<Arc> arcs;
+    Vector<Fill> fill;
+    Vector<Bundle> bundles; // their arcs come first
+    Vector<Strand> strand;
     i64 real, block, at = 0;
     interrupt::Pace pace;
 };

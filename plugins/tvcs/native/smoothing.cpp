@@ -124,9 +124,9 @@ const double* at(std::span<const double> numbers, i64 k) {
 
 // Of each group how wide its ramp is, and how many elements lie on it.
 struct Ramps {
-    std::vector<double> width, on;
+    Vector<double> width, on;
 
-    explicit Ramps(std::vector<double> each) : width(std::move(each)), on(width.size()) {}
+    explicit Ramps(Vector<double> each) : width(std::move(each)), on(width.size()) {}
     double elements() const { return std::reduce(on.begin(), on.end()); }
     // Wider or narrower, so that about `want` elements lie on it, after it was made for `before`.
     void resize(double want, double before) {
@@ -140,7 +140,7 @@ struct Ramps {
 // Where so many of some elements are above, however far that is.
 double threshold_of(i64 n, const double* worth, const i32* other, const double* price, i64 above) {
     if (above >= n) return -1.0;
-    std::vector<double> left(n);
+    Vector<double> left(n);
     for (i64 k = 0; k < n; ++k) left[k] = worth[k] - price[other[k]];
     above = std::max<i64>(above, 0);
     std::ranges::nth_element(left, left.begin() + above, std::greater<>());
@@ -298,20 +298,20 @@ double deviation(std::span<const double> worth, double mean) {
 double minimise_block(const Side& side, i64 total, double y0, std::span<double> price,
                       std::span<const double> other_price, double tau, double close,
                       std::span<double> scratch) {
-    std::vector<double> star(price.size());
+    Vector<double> star(price.size());
     return minimise(side, total, y0, price.data(), other_price.data(), tau, close, scratch.data(), star.data());
 }
 
-std::vector<double> spread(const Side& side, double y0, std::span<const double> price,
+Vector<double> spread(const Side& side, double y0, std::span<const double> price,
                            std::span<const double> other_price, std::span<const double> need,
                            std::span<const double> old, std::span<double> scratch) {
-    std::vector<double> out(price.size());
+    Vector<double> out(price.size());
     spread_into(side, y0, price.data(), other_price.data(), need.data(), old, scratch.data(), out.data());
     return out;
 }
 
-std::vector<double> widths_for_ties(int steps) {
-    std::vector<double> found;
+Vector<double> widths_for_ties(int steps) {
+    Vector<double> found;
     for (int k = 0; k < steps; ++k) {
         const double share = static_cast<double>(k) / (steps - 1);
         found.push_back(widest_for_ties * std::pow(narrowest_for_ties / widest_for_ties, share));
@@ -322,8 +322,8 @@ std::vector<double> widths_for_ties(int steps) {
 void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
             std::span<const double> widths) {
     const double groups = static_cast<double>(rows.view.groups() + columns.view.groups());
-    std::vector<double> star(std::max(prices.u.size(), prices.w.size()));
-    Ramps row_ramps(std::vector<double>(prices.u.size(), tau)), column_ramps(std::vector<double>(prices.w.size(), tau));
+    Vector<double> star(std::max(prices.u.size(), prices.w.size()));
+    Ramps row_ramps(Vector<double>(prices.u.size(), tau)), column_ramps(Vector<double>(prices.w.size(), tau));
     interrupt::Pace pace;
     for (const double width : widths) {
         pace.after(2 * rows.view.elements());
@@ -340,8 +340,8 @@ void anneal(const Side& rows, const Side& columns, i64 total, Prices& prices, do
 
 void anneal_each(const Side& rows, const Side& columns, i64 total, Prices& prices, double tau,
                  std::span<const double> widths) {
-    std::vector<double> star(std::max(prices.u.size(), prices.w.size()));
-    Ramps row_ramps(std::vector<double>(prices.u.size(), tau)), column_ramps(std::vector<double>(prices.w.size(), tau));
+    Vector<double> star(std::max(prices.u.size(), prices.w.size()));
+    Ramps row_ramps(Vector<double>(prices.u.size(), tau)), column_ramps(Vector<double>(prices.w.size(), tau));
     double before = inf;
     interrupt::Pace pace;
     for (const double width : widths) {

@@ -37,7 +37,7 @@ double minimise_block(const Side& side, i64 total, double y0, std::span<double> 
 
 // For each group, the distance from its threshold within which need[g] elements lie. Beyond the old
 // windows a list holds only what other groups wanted, so that none grows beyond 1.5 times its old one.
-std::vector<double> spread(const Side& side, double y0, std::span<const double> price,
+Vector<double> spread(const Side& side, double y0, std::span<const double> price,
                            std::span<const double> other_price, std::span<const double> need,
                            std::span<const double> old, std::span<double> scratch);
 
@@ -54,6 +54,6 @@ void anneal_each(const Side& rows, const Side& columns, i64 total, Prices& price
                  std::span<const double> widths);
 
 // So many widths for what breaks ties: it falls with the index, so that prices have far to go.
-std::vector<double> widths_for_ties(int steps);
+Vector<double> widths_for_ties(int steps);
 
 } // namespace optiframe::tvcs

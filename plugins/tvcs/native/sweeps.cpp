@@ -67,7 +67,7 @@ Counts choose(const Choice& list, const Bounds& bounds, const Prices& prices) {
 
 double exact_sweep(const View& view, std::span<const double> worth, std::span<const i64> bounds, i64 total,
                    std::span<const double> other_price, std::span<double> price) {
-    std::vector<double> kept, value;
+    Vector<double> kept, value;
     kept.reserve(view.elements());
     for (i64 g = 0; g < view.groups(); ++g) {
         if (bounds[g] == 1 && view.first[g] < view.first[g + 1]) {
@@ -102,7 +102,7 @@ double exact_sweep(const View& view, std::span<const double> worth, std::span<co
 }
 
 Counts choose_by_sweeps(const Choice& list, const Bounds& bounds, bool anew, Prices& prices) {
-    std::vector<i64> rows(bounds.rows.begin(), bounds.rows.end()),
+    Vector<i64> rows(bounds.rows.begin(), bounds.rows.end()),
         columns(bounds.columns.begin(), bounds.columns.end());
     i64 total = bounds.total;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -134,7 +134,7 @@ void improve(const Choice& list, double most, Prices& prices, Counts& counts, Fl
     for (const bool anew : {false, true}) {
         if (static_cast<double>(units) * a_search <= swept * elements) break;
         Prices tried = prices;
-        const std::vector<u8> before(list.chosen.begin(), list.chosen.end());
+        const Vector<u8> before(list.chosen.begin(), list.chosen.end());
         Counts found = choose_by_sweeps(list, flow.bounds, anew, tried);
         flow.set_prices(tried);
         flow.start(found);
