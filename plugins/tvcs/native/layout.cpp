@@ -136,7 +136,7 @@ Sample Layout::sample(double each) const {
     };
     const Vector<double> row_share = shares(row_length), column_share = shares(column_length);
     const double most = sparse * static_cast<double>(elements());
-    Sample found{{0}, {}, {}, {}, {}, {}};
+    Sample found{{0}, {}, {}, {}, {}};
     interrupt::Pace pace;
     for (i64 i = 0; i < rows(); ++i) {
         pace.after(first[i + 1] - first[i]);
@@ -151,7 +151,7 @@ Sample Layout::sample(double each) const {
         found.first.push_back(static_cast<i64>(found.place.size()));
     }
     found.across = by_columns(found.view(), found.copies, columns());
-    found.copies_across.swap(found.across.worth);
+    found.across.worth = {};
     return found;
 }
 

@@ -12,8 +12,7 @@ struct Sample {
     Vector<i64> first;
     Vector<i32> column, place;
     Vector<double> copies;
-    Columns across; // its elements column by column, without their worths,
-    Vector<double> copies_across;
+    Columns across; // its elements column by column, without their worths
 
     View view() const { return {first, column}; }
 };

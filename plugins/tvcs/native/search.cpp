@@ -42,7 +42,7 @@ constexpr double each_widths[] = {6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.6, 0
 // A list and its columns as smoothing takes them, with what they need beside.
 struct Smoothed {
     Side rows, columns;
-    Vector<double> centre_r, centre_c, scratch;
+    Vector<double> centre_r, centre_c, scratch, copies_across;
     Columns by_column;
 
     // Of elements that stand for one each.
@@ -55,10 +55,15 @@ struct Smoothed {
     }
     Smoothed(const Sample& sample, std::span<const double> worth, const Bounds& bounds, const Prices& prices)
         : rows{sample.view(), worth, sample.copies, {}, bounds.rows, {}, {}},
-          columns{sample.across.view(), {}, sample.copies_across, {}, bounds.columns, {}, {}}, scratch(worth.size()) {
+          columns{sample.across.view(), {}, {}, {}, bounds.columns, {}, {}}, scratch(worth.size()) {
         by_column.worth.resize(worth.size());
-        for (std::size_t k = 0; k < worth.size(); ++k) by_column.worth[k] = worth[sample.across.place[k]];
+        copies_across.resize(worth.size());
+        for (std::size_t k = 0; k < worth.size(); ++k) {
+            by_column.worth[k] = worth[sample.across.place[k]];
+            copies_across[k] = sample.copies[sample.across.place[k]];
+        }
         columns.worth = by_column.worth;
+        columns.copies = copies_across;
         centre(prices);
     }
     Smoothed(const Smoothed&) = delete;

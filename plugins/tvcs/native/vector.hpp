@@ -10,8 +10,8 @@
 
 namespace optiframe::tvcs {
 
-// Free blocks of memory, of 16 kB to 4 MB, and 16 MB in all. The system takes back what is freed at the end of the heap,
-// and to be given it again, page by page, takes up to two fifths of a projection of 100,000 elements.
+// Free blocks of memory, of 16 kB to 1 MB, and 6.5 MB in all. The system takes back what is freed at the end of the
+// heap, and to be given it again, page by page, takes up to two fifths of a projection of 100,000 elements.
 class Blocks {
 public:
     static bool keeps(std::size_t bytes) { return smallest <= bytes && bytes <= largest; }
@@ -47,9 +47,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t smallest = 1 << 14, largest = 1 << 22, most = 1 << 24;
-    static constexpr std::size_t steps = 4; // sizes from one to its double
-    static constexpr std::size_t sizes = 8 * steps + 1;
+    static constexpr std::size_t smallest = 1 << 14, largest = 1 << 20, most = 13 << 19;
+    static constexpr std::size_t steps = 8; // sizes from one to its double
+    static constexpr std::size_t sizes = 6 * steps + 1;
 
     // Of the least size that is enough: smallest (1 + k / steps) 2^n.
     static std::size_t place(std::size_t bytes) {
