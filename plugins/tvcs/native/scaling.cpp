@@ -34,8 +34,8 @@ public:
         return most;
     }
 
-    // A phase: afterwards no half with room costs less than -width, and nothing is in excess. It ends early after so many
-    // updates of all potentials.
+    // A phase: afterwards no half with room costs less than -width, and nothing is in excess. It ends early after so
+    // many updates of all potentials.
     Ended phase(i64 width, i64 updates) {
         for (i64 v = 0; v < nodes; ++v)
             for (i64 k = first[v]; k < first[v + 1]; ++k)
@@ -139,8 +139,8 @@ private:
         return looks;
     }
 
-    // Looks at all arcs in each pass: what costs less than 0 is filled, and the best of the others, which says how far to
-    // go down, comes first afterwards. With two or three arcs this pushes too much at once, and takes more passes.
+    // Looks at all arcs in each pass: what costs less than 0 is filled, and the best of the others, which says how far
+    // to go down, comes first afterwards. With two or three arcs this pushes too much at once, and takes more passes.
     i64 discharge_by_all(i64 v, i64 begin, i64 end, i64 width) {
         i64 looks = 0;
         while (true) {

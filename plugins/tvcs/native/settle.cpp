@@ -23,8 +23,8 @@ namespace {
 // Phases go on until so many times the nodes are between their width and the largest cost.
 constexpr i64 closer = i64{1} << 24;
 
-// The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where no
-// units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
+// The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where
+// no units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
 constexpr i64 fewest_nodes = 1000, few_nodes = 4500;
 constexpr i64 much_work = 300, some_work = 100; // looks a link, before it is given up
 constexpr i64 work_for_paths = 120;             // and before paths between groups are
@@ -49,7 +49,8 @@ class Open {
 public:
     Open(const Layout& layout, const Point& point, int unit, std::span<u8> state, const Prices& prices,
          bool by_paths, Effort& effort)
-        : layout(layout), point(point), state(state), by_paths(by_paths), effort(effort), rows(layout.rows()), columns(layout.columns()),
+        : layout(layout), point(point), state(state), by_paths(by_paths), effort(effort),
+          rows(layout.rows()), columns(layout.columns()),
           source(rows + columns), sink(source + 1), unit(unit), potential(sink + 1), excess(sink + 1),
           node(sink + 1) {
         for (i64 v = 0; v <= sink; ++v) node[v] = static_cast<i32>(v);
@@ -124,7 +125,8 @@ public:
         int top = none;
         for (const Link& link : links) {
             const i64 cost = cost_of(link);
-            if (cost != 0) top = std::max(top, unit + static_cast<int>(std::bit_width(static_cast<u64>(std::abs(cost)))) + 1);
+            const int bits = static_cast<int>(std::bit_width(static_cast<u64>(std::abs(cost))));
+            if (cost != 0) top = std::max(top, unit + bits + 1);
             if (link.element >= 0) top = std::max(top, rest_below(link.element));
         }
         if (top == none || unit <= ties[1] - static_cast<int>(2 * std::bit_width(potential.size())) - 2) return false;
