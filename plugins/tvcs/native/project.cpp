@@ -37,6 +37,10 @@ constexpr i64 several = 20'000; // up to so many, steps on all elements take les
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
+// Before more units are repaired in a list of all elements, one is made of so many of each group as are nearest to its
+// threshold, if the former is so much longer: each unit is searched for in all of it.
+constexpr i64 many_units = 20;
+constexpr double nearest_each = 24.0, much_longer = 4.0;
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
 constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
 // Before steps on all elements, so much less work. Where worths tie many units are carried at once, with much work.
@@ -106,6 +110,11 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.units = flow.units();
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
+    const double all_listed = nearest_each * static_cast<double>(flow.source);
+    if (effort.units > many_units && static_cast<double>(worth.size()) > much_longer * all_listed) {
+        Found found = nearest(all, bounds, nearest_each, prices);
+        return certify(all, bounds, found, false, work, limit, prices, effort);
+    }
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
     const i64 enough = has_tiny_groups(all) ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
     const i64 budget = small ? enough : work;

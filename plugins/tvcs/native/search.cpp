@@ -286,6 +286,16 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
     }
 }
 
+Found nearest(const Elements& all, const Bounds& bounds, double each, const Prices& prices) {
+    const i64 rows = all.view.groups();
+    Found found = nothing(rows, all.columns);
+    Smoothed list(all.view, all.whole, bounds, prices);
+    found.windows = list.spread_windows(prices, Vector<double>(rows, each), Vector<double>(all.columns, each));
+    mark(all, prices, found.windows, found.sure, found.listed);
+    found.list = gather(all, found.listed);
+    return found;
+}
+
 bool follow(const Elements& all, const Layout& layout, double unit, bool given, Prices& prices, Found& found) {
     const Bounds bounds = layout.bounds();
     const i64 rows = all.view.groups();

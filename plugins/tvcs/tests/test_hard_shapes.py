@@ -137,6 +137,17 @@ def test_ties_by_many_thousands_take_few_looks_and_are_broken_by_index(
     assert np.array_equal(usual.support, plan.solve(instance.v, squared=True, forced=True).support)
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference makes no lists")
+def test_entries_over_thirty_decades_are_repaired_in_a_list_of_those_next_to_the_thresholds() -> None:
+    instance = adversarial_instance(("pareto", "wide", "2"), 100_000, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    usual = plan.solve(instance.v, squared=True)
+    assert usual.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.arcs < 200 * len(instance.v)  # 330 in a list of all
+    assert np.array_equal(usual.support, plan.solve(instance.v, squared=True, forced=True).support)
+
+
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
 @pytest.mark.parametrize("values", [(1, 10), (0, 2), (-1, 2)])
 def test_whole_numbers_on_a_square_with_one_a_row_and_column_take_few_paths(values: tuple[int, int]) -> None:
