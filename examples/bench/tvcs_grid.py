@@ -11,9 +11,10 @@ with bounds of 1; full matrices with bounds of 1; the total alone; one view. Not
 
 `SimpleMinCostFlow` gets costs of 30 bits; CPU time, plan and arrays built once, turns interleaved, the least
 of three, or one turn above `--once` seconds (of the four kinds above always three: in new memory either takes
-longer). A ratio is OR-tools' time over ours: above 1 is faster. Every answer must be proved. A size ends after
-`--seconds` of CPU time, and how many instances were run is printed. Their order is drawn once, so that what is left out was not chosen, except for those that would take OR-tools
-a tenth of that time, judged by the size before.
+longer). A ratio is OR-tools' time over ours: above 1 is faster. Every answer must be proved. A size ends
+after `--seconds` of CPU time, and how many instances were run is printed. Their order is drawn once, so that
+what is left out was not chosen, except for those that would take OR-tools a tenth of that time, judged by
+the size before.
 OPTIFRAME_QUICK=1 for a small case.
 """
 
