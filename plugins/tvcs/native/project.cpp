@@ -38,7 +38,8 @@ constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
 // Before more units are repaired in a list of all elements, one is made of so many of each group as are nearest to its
-// threshold, if the former is so much longer: each unit is searched for in all of it.
+// threshold, if the former is so much longer: each unit is searched for in all of it. Where the repair of
+// such a list has failed before, another is in vain, so that none is made from prices given.
 constexpr i64 many_units = 20;
 constexpr double nearest_each = 24.0, much_longer = 4.0;
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
@@ -111,7 +112,7 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
     const double all_listed = nearest_each * static_cast<double>(flow.source);
-    if (effort.units > many_units && static_cast<double>(worth.size()) > much_longer * all_listed) {
+    if (!warm && effort.units > many_units && static_cast<double>(worth.size()) > much_longer * all_listed) {
         Found found = nearest(all, bounds, nearest_each, prices);
         return certify(all, bounds, found, false, work, limit, prices, effort);
     }
