@@ -36,8 +36,8 @@ OPTIFRAME_CLONES Totals mark_chunk(i64 n, const double* __restrict worth, const 
     return {wrong, above, inside};
 }
 
-OPTIFRAME_CLONES void add_sure(i64 n, const u8* __restrict now, i64* __restrict sure) {
-    for (i64 k = 0; k < n; ++k) sure[k] += now[k] == chosen_bit;
+OPTIFRAME_CLONES void add_alike(i64 n, const u8* __restrict state, u8 of, u8 alike, i64* __restrict counts) {
+    for (i64 k = 0; k < n; ++k) counts[k] += (state[k] & of) == alike;
 }
 
 // Elements of one row join the list that are on the wrong side, or near; gives how many. `price` is that of their
@@ -67,10 +67,6 @@ OPTIFRAME_CLONES i64 near_chunk(i64 n, const double* __restrict worth, const dou
     return found;
 }
 
-OPTIFRAME_CLONES void add_near(i64 n, const u8* __restrict near, double* __restrict columns) {
-    for (i64 k = 0; k < n; ++k) columns[k] += near[k];
-}
-
 // A number at a share of a sorted sample.
 double sampled(Vector<double>& sample, i64 place) {
     std::ranges::nth_element(sample, sample.begin() + place);
@@ -81,8 +77,7 @@ double sampled(Vector<double>& sample, i64 place) {
 
 Columns by_columns(const View& rows, std::span<const double> worth, i64 columns) {
     const i64 n = rows.elements();
-    Columns found{Vector<i64>(columns + 1), Vector<i32>(n), Vector<double>(n),
-                  Vector<i32>(n)};
+    Columns found{Vector<i64>(columns + 1), Vector<i32>(n), Vector<double>(n), Vector<i32>(n)};
     for (const i32 j : rows.other) ++found.first[j + 1];
     std::partial_sum(found.first.begin(), found.first.end(), found.first.begin());
     Vector<i64> at(found.first.begin(), found.first.end() - 1);
@@ -94,6 +89,14 @@ Columns by_columns(const View& rows, std::span<const double> worth, i64 columns)
             found.place[m] = static_cast<i32>(k);
         }
     return found;
+}
+
+void count_alike(const View& view, i64 begin, i64 end, const u8* state, u8 of, u8 alike, std::span<i64> counts) {
+    const i32* group = view.other.data() + begin;
+    if (view.runs && begin < end)
+        add_alike(end - begin, state, of, alike, counts.data() + group[0]);
+    else
+        for (i64 k = 0; k < end - begin; ++k) counts[group[k]] += (state[k] & of) == alike;
 }
 
 Marked mark(const Elements& all, const Prices& prices, const Windows& windows, Sure& sure,
@@ -108,16 +111,12 @@ Marked mark(const Elements& all, const Prices& prices, const Windows& windows, S
         sure.rows[i] = listed[i] = 0;
         for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
             const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
-            const i32* column = all.view.other.data() + begin;
             const double* price = all.view.of_groups(prices.w, begin, begin + n, price_room);
             const double* window = all.view.of_groups(windows.columns, begin, begin + n, window_room);
             const Totals totals =
                 mark_chunk(n, all.whole.data() + begin, price, window, prices.y0 + prices.u[i], windows.rows[i],
                            all.state.data() + begin, now);
-            if (all.view.runs)
-                add_sure(n, now, sure.columns.data() + column[0]);
-            else
-                for (i64 k = 0; k < n; ++k) sure.columns[column[k]] += now[k] == chosen_bit;
+            count_alike(all.view, begin, begin + n, now, chosen_bit | listed_bit, chosen_bit, sure.columns);
             found.wrong += totals.wrong;
             sure.rows[i] += totals.above;
             listed[i] += totals.inside;
@@ -129,8 +128,7 @@ Marked mark(const Elements& all, const Prices& prices, const Windows& windows, S
 
 List gather(const Elements& all, std::span<const i64> listed) {
     const i64 rows = all.view.groups(), n = std::reduce(listed.begin(), listed.end());
-    List list{Vector<i64>(rows + 1), Vector<i32>(n), Vector<double>(n), Vector<i32>(n + 1),
-              Vector<u8>(n)};
+    List list{Vector<i64>(rows + 1), Vector<i32>(n), Vector<double>(n), Vector<i32>(n + 1), Vector<u8>(n)};
     i64 m = 0;
     for (i64 i = 0; i < rows; ++i) {
         if (listed[i] > 0)
@@ -199,23 +197,20 @@ double near_width(const View& view, std::span<const double> worth, const Prices&
 
 void near_each(const Elements& all, const Prices& prices, double width, std::span<double> rows,
                std::span<double> columns) {
-    std::ranges::fill(columns, 0.0);
+    Vector<i64> counts(columns.size());
     double price_room[chunk];
     u8 near[chunk];
     for (i64 i = 0; i < all.view.groups(); ++i) {
         rows[i] = 0.0;
         for (i64 begin = all.view.first[i]; begin < all.view.first[i + 1]; begin += chunk) {
             const i64 n = std::min(chunk, all.view.first[i + 1] - begin);
-            const i32* column = all.view.other.data() + begin;
             const double* price = all.view.of_groups(prices.w, begin, begin + n, price_room);
             rows[i] += static_cast<double>(
                 near_chunk(n, all.whole.data() + begin, price, prices.y0 + prices.u[i], width, near));
-            if (all.view.runs)
-                add_near(n, near, columns.data() + column[0]);
-            else
-                for (i64 k = 0; k < n; ++k) columns[column[k]] += near[k];
+            count_alike(all.view, begin, begin + n, near, 1, 1, counts);
         }
     }
+    std::ranges::copy(counts, columns.begin());
 }
 
 } // namespace optiframe::tvcs

@@ -1,8 +1,6 @@
 // Lists of candidates: the elements near the thresholds of their groups.
 #pragma once
 
-#include <algorithm>
-
 #include "instance.hpp"
 
 namespace optiframe::tvcs {
@@ -26,13 +24,16 @@ struct Elements {
 
     // A cycle passes no group twice, and each of its elements was rounded by at most a unit: what is further from its
     // threshold cannot change.
-    double within() const { return 2.0 * static_cast<double>(std::min(view.groups(), columns)); }
+    double within() const { return static_cast<double>(elements_on_cycle(view.groups(), columns)); }
 };
 
 struct Marked {
     i64 listed;
     i64 wrong; // that changed sides and were not listed before
 };
+
+// Counts, in the groups of the other view, elements of one group whose state has these bits of those.
+void count_alike(const View& view, i64 begin, i64 end, const u8* state, u8 of, u8 alike, std::span<i64> counts);
 
 // Chosen by the sign of the reduced worth, listed when within the windows. Also counts, for each group,
 // the chosen elements that are not listed, and those of each row that are.

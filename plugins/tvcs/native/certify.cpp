@@ -38,10 +38,6 @@ OPTIFRAME_CLONES RowSums verify_row(i64 n, const double* whole, const i32* colum
     return {count, failures, open};
 }
 
-OPTIFRAME_CLONES void add_chosen(i64 n, const u8* __restrict state, i64* __restrict columns) {
-    for (i64 k = 0; k < n; ++k) columns[k] += state[k] & chosen_bit;
-}
-
 // Moves what is on the wrong side at the potentials, and the excess that this makes.
 void choose_again(List& list, Flow& flow) {
     for (i64 i = 0; i < flow.rows; ++i)
@@ -79,10 +75,7 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
         const double* price = prices.w.data() + (runs ? column[0] : 0);
         const RowSums row = verify_row(n, all.whole.data() + first, runs ? nullptr : column, state,
                                        prices.y0 + prices.u[i], price, all.within());
-        if (runs)
-            add_chosen(n, state, columns.data() + column[0]);
-        else
-            for (i64 k = 0; k < n; ++k) columns[column[k]] += state[k] & chosen_bit;
+        count_alike(all.view, first, first + n, state, chosen_bit, chosen_bit, columns);
         if (!all.open.empty()) all.open[i] = row.open;
         found += row.failures + broken(row.count, bounds.rows[i], prices.u[i]);
         held += row.count;

@@ -1,11 +1,13 @@
 // What a projection is about: groups of elements, prices of their bounds, lists of candidates.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+
 #include "vector.hpp"
 
 namespace optiframe::tvcs {
@@ -37,6 +39,9 @@ struct View {
         return room;
     }
 };
+
+// So many elements at most lie on a cycle of groups: it passes none twice.
+inline i64 elements_on_cycle(i64 rows, i64 columns) { return 2 * std::min(rows, columns); }
 
 // How many elements may be chosen: of each group of the two views, and of all.
 struct Bounds {

@@ -30,9 +30,6 @@ public:
     i64 rows() const { return static_cast<i64>(row_bounds.size()); }
     i64 columns() const { return static_cast<i64>(column_bounds.size()); }
 
-    // So many elements at most lie on a cycle of groups: it passes none twice.
-    i64 elements_on_cycle() const { return 2 * std::min(rows(), columns()); }
-
     // Number of the k-th element by rows among the elements as they were given.
     i64 place(i64 k) const { return order.empty() ? k : order[k]; }
 

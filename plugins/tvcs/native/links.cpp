@@ -7,8 +7,8 @@
 #include "certify.hpp"
 #include "few_groups.hpp"
 #include "search.hpp"
-#include "smoothing.hpp"
 #include "simplex.hpp"
+#include "smoothing.hpp"
 #include "sweeps.hpp"
 
 namespace optiframe::tvcs {
@@ -71,9 +71,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         Groups& of = ends.node[v] < ends.rows || ends.node[v] == source ? rows : columns;
         if (group[v] < 0) {
             group[v] = of.add(none ? 0.0 : more);
-            if (none) {
-                of.bound.back() = n;
-            }
+            if (none) of.bound.back() = n;
         }
         return group[v];
     };

@@ -182,7 +182,7 @@ public:
             if (raised) (*raised)[node[v]] += std::ldexp(static_cast<double>(moved[v]), unit - coarse);
         }
         // A cycle passes no node twice, and numbers are rounded down three times for each of its elements.
-        const i64 within = nodes * (exact ? 0 : last) + 3 * std::min(nodes, layout.elements_on_cycle()) + 1;
+        const i64 within = nodes * (exact ? 0 : last) + 3 * std::min(nodes, elements_on_cycle(rows, columns)) + 1;
         std::erase_if(links, [&](const Link& link) {
             if (link.element >= 0) state[elements[link.element]] = listed_bit | (link.back > 0 ? chosen_bit : 0);
             const i64 cost = link.cost + moved[link.tail] - moved[link.head];

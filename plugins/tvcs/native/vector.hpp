@@ -1,55 +1,64 @@
 // Vectors whose memory a thread keeps for its next projection.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace optiframe::tvcs {
 
-// Free blocks of memory, of 16 kB to 1 MB, and 6.5 MB in all. The system takes back what is freed at the end of the
-// heap, and to be given it again, page by page, takes up to two fifths of a projection of 100,000 elements.
+// Free blocks of memory of one thread, of 16 kB to 1 MB, and 6.5 MB in all: lists by size, each block with the next one
+// in its first bytes. The system takes back what is freed at the end of the heap, and to be given it again, page by
+// page, takes up to two fifths of a projection of 100,000 elements.
 class Blocks {
 public:
-    static bool keeps(std::size_t bytes) { return smallest <= bytes && bytes <= largest; }
+#ifdef __SANITIZE_ADDRESS__ // which looks for use of memory that is free
+    static constexpr bool keeps(std::size_t) { return false; }
+#else
+    static constexpr bool keeps(std::size_t bytes) { return smallest <= bytes && bytes <= largest; }
+#endif
 
-    Blocks() = default;
-    Blocks(const Blocks&) = delete;
-    ~Blocks() {
-        for (const auto& blocks : free_)
-            for (void* each : blocks) ::operator delete(each);
-    }
-
-    void* take(std::size_t bytes) {
-        auto& blocks = free_[place(bytes)];
-        if (blocks.empty()) return ::operator new(size(place(bytes)));
-        void* found = blocks.back();
-        blocks.pop_back();
-        held_ -= size(place(bytes));
+    static void* take(std::size_t bytes) {
+        const std::size_t k = place(bytes);
+        void* found = first[k];
+        if (found == nullptr) return ::operator new(size(k));
+        first[k] = *static_cast<void**>(found);
+        held -= size(k);
         return found;
     }
 
-    void give(void* block, std::size_t bytes) noexcept {
-        const std::size_t whole = size(place(bytes));
-        if (held_ + whole > most) {
+    static void give(void* block, std::size_t bytes) noexcept {
+        const std::size_t k = place(bytes);
+        if (ended || held + size(k) > most) {
             ::operator delete(block);
             return;
         }
-        try {
-            free_[place(bytes)].push_back(block);
-            held_ += whole;
-        } catch (const std::bad_alloc&) {
-            ::operator delete(block);
-        }
+        thread_local const Ended at_the_end_of_the_thread;
+        *static_cast<void**>(block) = first[k];
+        first[k] = block;
+        held += size(k);
     }
 
 private:
     static constexpr std::size_t smallest = 1 << 14, largest = 1 << 20, most = 13 << 19;
     static constexpr std::size_t steps = 8; // sizes from one to its double
     static constexpr std::size_t sizes = 6 * steps + 1;
+
+    // Nothing of these is destroyed: vectors may outlive what a thread destroys at its end.
+    static inline thread_local constinit void* first[sizes] = {};
+    static inline thread_local constinit std::size_t held = 0;
+    static inline thread_local constinit bool ended = false;
+
+    struct Ended {
+        ~Ended() {
+            ended = true;
+            for (void*& each : first)
+                while (each != nullptr) ::operator delete(std::exchange(each, *static_cast<void**>(each)));
+        }
+    };
 
     // Of the least size that is enough: smallest (1 + k / steps) 2^n.
     static std::size_t place(std::size_t bytes) {
@@ -61,12 +70,7 @@ private:
         const std::size_t base = smallest << (place / steps);
         return base + place % steps * (base / steps);
     }
-
-    std::array<std::vector<void*>, sizes> free_;
-    std::size_t held_ = 0;
 };
-
-inline thread_local Blocks blocks;
 
 template <class T> struct Keeping {
     using value_type = T;
@@ -77,11 +81,11 @@ template <class T> struct Keeping {
     T* allocate(std::size_t count) {
         if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
         const std::size_t bytes = count * sizeof(T);
-        return static_cast<T*>(Blocks::keeps(bytes) ? blocks.take(bytes) : ::operator new(bytes));
+        return static_cast<T*>(Blocks::keeps(bytes) ? Blocks::take(bytes) : ::operator new(bytes));
     }
     void deallocate(T* block, std::size_t count) noexcept {
         const std::size_t bytes = count * sizeof(T);
-        Blocks::keeps(bytes) ? blocks.give(block, bytes) : ::operator delete(block);
+        Blocks::keeps(bytes) ? Blocks::give(block, bytes) : ::operator delete(block);
     }
 
     friend bool operator==(const Keeping&, const Keeping&) { return true; }
