@@ -37,9 +37,9 @@ constexpr i64 several = 20'000; // up to so many, steps on all elements take les
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
-// Before more units are repaired in a list of all elements, one is made of so many of each group as are nearest to its
-// threshold, if the former is so much longer: each unit is searched for in all of it. Where the repair of
-// such a list has failed before, another is in vain, so that none is made from prices given.
+// Where prices of another point leave more units than these, to begin anew is quicker. And before so many are repaired
+// in a list of all elements, one is made of so many of each group as are nearest to its threshold, if the former is so
+// much longer: each unit is searched for in all of it.
 constexpr i64 many_units = 20;
 constexpr double nearest_each = 24.0, much_longer = 4.0;
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
@@ -74,11 +74,15 @@ bool needs_more_steps(const Flow& flow, const Elements& all) {
     return n > few_each * groups && flow.units() * each > many_left * n;
 }
 
+// Prices to begin with. Those from here are what a repair left, which had a list of its own.
+enum class From { nothing, another_point, here };
+
 // All elements as one list: no samples and no windows. A few Newton steps bring the prices near, or sweeps where
 // groups are tiny, and shortest paths do the rest. With more than a few elements, or with tiny groups, it gives up
 // where these would take too much work.
-bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, double limit, Prices& prices,
+bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, double limit, Prices& prices,
             Effort& effort) {
+    const bool warm = from != From::nothing;
     Vector<double> worth(all.whole.begin(), all.whole.end());
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
@@ -93,6 +97,10 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     Flow flow(bounds, prices);
     flow.start(counts);
     if (!swept) improve(list, 1.0, prices, counts, flow);
+    if (from == From::another_point && (small || !has_tiny_groups(all)) && flow.units() > many_units) {
+        prices = {0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
+        return direct(all, bounds, From::nothing, work, limit, prices, effort);
+    }
     if (!warm && !swept && needs_more_steps(flow, all)) {
         Prices tried{0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
         const Vector<u8> before(all.state.begin(), all.state.end());
@@ -112,7 +120,8 @@ bool direct(const Elements& all, const Bounds& bounds, bool warm, i64 work, doub
     effort.candidates = static_cast<i64>(worth.size());
     effort.rounds = 1;
     const double all_listed = nearest_each * static_cast<double>(flow.source);
-    if (!warm && effort.units > many_units && static_cast<double>(worth.size()) > much_longer * all_listed) {
+    const bool longer = static_cast<double>(worth.size()) > much_longer * all_listed;
+    if (from == From::nothing && effort.units > many_units && longer) {
         Found found = nearest(all, bounds, nearest_each, prices);
         return certify(all, bounds, found, false, work, limit, prices, effort);
     }
@@ -286,7 +295,8 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         const i64 work = (tiny_groups ? usual / some_hurry : usual * patience) / (layout.total_binds ? 1 : hurry);
         proved = std::min(layout.rows(), layout.columns()) == 1
                      ? by_sweep(all, bounds, units.limit, prices, report.effort)
-                     : direct(all, bounds, warm, work, units.limit, prices, report.effort);
+                     : direct(all, bounds, warm ? From::another_point : From::nothing, work, units.limit, prices,
+                              report.effort);
     } else if (!forced) {
         const bool stepped = alike || layout.elements() <= several;
         const Vector<double> narrow(std::begin(narrow_widths), std::end(narrow_widths));
@@ -304,7 +314,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
             proved = by_sweep(all, bounds, units.limit, prices, report.effort);
         if (!proved && !stepped)
             proved = by_candidates(layout, all, false, steps, grain, looks, units.limit, prices, report.effort);
-        if (!proved && !alike) proved = direct(all, bounds, true, work, units.limit, prices, report.effort);
+        if (!proved && !alike) proved = direct(all, bounds, From::here, work, units.limit, prices, report.effort);
     }
     if (cut > 0 && !(proved && above_all(prices, units.limit, all.within()))) {
         proved = false;

@@ -339,6 +339,23 @@ def test_prices_that_do_not_help_are_soon_given_up() -> None:
     assert plan.effort.arcs < len(tied.v)  # five times as many where lists are not made again
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference makes no lists")
+@pytest.mark.parametrize(("p", "worths", "bounds"), [(100_000, "wide", "2"), (1000, "1 + 1e-6", "half")])
+def test_prices_of_another_point_cost_little_where_all_elements_are_one_list(
+    p: int, worths: str, bounds: str
+) -> None:
+    instance = adversarial_instance(("pareto", worths, bounds), p, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    moved = instance.v * (1 + 0.01 * np.random.default_rng(0).standard_normal(p))
+    cold = plan.solve(moved, squared=True)
+    assert plan.effort is not None
+    arcs = plan.effort.arcs
+    before = plan.solve(instance.v, squared=True).prices
+    warm = plan.solve(moved, before, squared=True)
+    assert np.array_equal(warm.support, cold.support)
+    assert plan.effort.arcs <= arcs + p  # more than ten times as many by a repair from there
+
+
 def test_near_prices_leave_little_to_repair() -> None:
     instance = paper_instance(np.random.default_rng(6), 120)
     plan = ProjectionPlan(*instance.bounds)
