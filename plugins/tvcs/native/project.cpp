@@ -281,7 +281,9 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
         const bool some = layout.elements() <= few;
         const std::span<const double> steps = some ? std::span<const double>(widths) : narrow_widths;
-        if (limited && !warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, steps, prices);
+        // From given prices a path for each row that these leave without takes longer, on a large matrix, than steps do.
+        if (limited && (!warm || layout.elements() > several))
+            first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, steps, prices);
         round_to(1.0, prices);
         assign(layout, all, ties ? common : 1.0, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;

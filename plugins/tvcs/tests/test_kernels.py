@@ -356,6 +356,18 @@ def test_prices_of_another_point_cost_little_where_all_elements_are_one_list(
     assert plan.effort.arcs <= arcs + p  # more than ten times as many by a repair from there
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
+def test_prices_of_another_point_leave_few_rows_of_a_large_matrix_without_a_column() -> None:
+    instance = adversarial_instance(("square", "gaussian", "1"), 90_000, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    moved = instance.v * (1 + 0.05 * np.random.default_rng(0).standard_normal(90_000))
+    before = plan.solve(instance.v, squared=True).prices
+    warm = plan.solve(moved, before, squared=True)
+    assert warm.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.paths < 40  # 78 with the prices as they are
+
+
 def test_near_prices_leave_little_to_repair() -> None:
     instance = paper_instance(np.random.default_rng(6), 120)
     plan = ProjectionPlan(*instance.bounds)
