@@ -70,8 +70,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         Sizes tried, their held-out loss or criterion (nan for a given size), their coefficients, shape
         (sizes, features), and intercepts.
     result_, findings_
-        The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean); what
-        to know before trusting it.
+        The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean), which
+        holds the samples and is left out of copies and pickles; what to know before trusting it.
     """
 
     losses: ClassVar[Mapping[str, type[LinearModel]]] = {"least-squares": LeastSquares}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -237,6 +238,8 @@ def test_fits_that_cannot_be_trusted_say_so() -> None:
         ({"size": -1}, "whole and at least 0, got -1"),
         ({"size": 2.5}, "whole and at least 0, got 2.5"),
         ({"sizes": [1, "two"]}, "whole and at least 0, got 'two'"),
+        ({"sizes": 3}, "sizes must be a list of whole numbers or None, got 3"),
+        ({"sizes": []}, "sizes is empty; give at least one size"),
         ({"loss": "least-square"}, "did you mean 'least-squares'"),
         ({"over": [1]}, "over must be a ThreeView or None, got list"),
         ({"over": ThreeView(total=2, size=3)}, "shape"),
@@ -249,6 +252,18 @@ def test_wrong_parameters_are_named(parameters: dict[str, Any], text: str) -> No
     with pytest.raises(Exception, match=text) as caught:
         clone(SparseRegressor(**parameters)).fit(matrix, target)
     assert caught.type.__module__.startswith("optiframe")
+
+
+def test_pickles_predict_the_same_and_do_not_hold_the_samples() -> None:
+    matrix, target = samples(n=200)
+    for model in (SparseRegressor(3).fit(matrix, target), SparseClassifier(3).fit(matrix, target > 5)):
+        pickled = pickle.dumps(model)
+        assert len(pickled) < matrix.nbytes / 2
+        again = pickle.loads(pickled)
+        assert np.array_equal(again.predict(matrix), model.predict(matrix))
+        assert again.findings_ == model.findings_
+        assert not hasattr(again, "result_")
+        assert model.result_.solution is not None
 
 
 def test_more_than_two_classes_are_refused_with_the_way_out() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -51,13 +51,22 @@ def sizes_to_fit(size: Any, sizes: Sequence[int] | None, shape: tuple[int, int],
             spread = np.log(max(features, 2)) * max(np.log(max(np.log(rows), 1.0)), 1.0)
             largest = int(max(1, min(most, rows // spread)))
             return list(range(largest + 1))
-        return sorted({_whole(each, most, "sizes") for each in sizes}) or [0]
+        given = _several(sizes, most)
+        if not given:
+            raise InvalidInput("sizes is empty; give at least one size, or None for a path")
+        return sorted(given)
     asked = _whole(size, most, "size")
-    given = range(asked) if sizes is None else (_whole(each, most, "sizes") for each in sizes)
-    below = [each for each in given if each < asked]
+    given = set(range(asked)) if sizes is None else _several(sizes, most)
+    below = sorted(each for each in given if each < asked)
     # A path leads to the size asked for: a start from smaller fits is a better one.
     thinned = below[:: max(1, len(below) // 20)]
-    return [*sorted(set(thinned)), asked]
+    return [*thinned, asked]
+
+
+def _several(sizes: Any, most: int) -> set[int]:
+    if not isinstance(sizes, Iterable) or isinstance(sizes, str):
+        raise InvalidInput(f"sizes must be a list of whole numbers or None, got {sizes!r}")
+    return {_whole(each, most, "sizes") for each in sizes}
 
 
 def _whole(size: Any, most: int, name: str) -> int:

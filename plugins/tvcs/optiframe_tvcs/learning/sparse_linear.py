@@ -80,6 +80,12 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         tags.input_tags.sparse = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but `result_`, which holds the samples."""
+        state: dict[str, Any] = {**super().__getstate__()}
+        state.pop("result_", None)
+        return state
+
     def _fit(self, matrix: Any, target: Array) -> Self:
         """Fit the path, choose the size, keep what was learnt; `target` is real."""
         make = self._objective()
