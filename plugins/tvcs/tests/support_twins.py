@@ -29,7 +29,7 @@ def solve(
         return ProjectionPlan(*plan.bounds).solve(values, start, squared=squared)
 
 
-def best_worth(over: ThreeView, worth: np.ndarray) -> float:
+def best_worth(over: ThreeView, worth: np.ndarray) -> Any:
     """The largest total worth of any support, by trying all of them (2**p rows at once)."""
     p = len(worth)
     every = (np.arange(2**p)[:, None] >> np.arange(p)) & 1
@@ -38,7 +38,7 @@ def best_worth(over: ThreeView, worth: np.ndarray) -> float:
         if view is not None:
             for group, cap in enumerate(view.caps):
                 fits &= every[:, view.labels == group].sum(axis=1) <= cap
-    return float((every[fits] * worth).sum(axis=1).max())
+    return (every[fits] * worth).sum(axis=1).max()
 
 
 @st.composite

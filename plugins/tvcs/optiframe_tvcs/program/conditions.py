@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.records.fields import Array
 from optiframe_tvcs.projection.certificate import Bounds, used
 
-Units = NDArray[np.int64]
+Units = NDArray[Any]
 
 NOBODY, WHOLE_VECTOR = 0, 1  # the unknowns 0 and y0 of `Conditions`
 
@@ -35,14 +35,13 @@ class Conditions:
         return 2 + len(self.rows) + len(self.columns)
 
     @classmethod
-    def of(cls, whole: Array, bounds: Bounds, support: NDArray[np.bool_]) -> Conditions:
-        """The conditions that a feasible support puts on prices, by worths in whole numbers."""
+    def of(cls, worth: Units, bounds: Bounds, support: NDArray[np.bool_]) -> Conditions:
+        """The conditions that a feasible support puts on prices, by whole worths (int64, or Python's)."""
         rows, row_caps, columns, column_caps, total = bounds
         first_row, first_column = 2, 2 + len(row_caps)
         unknowns = first_column + len(column_caps)
         upper = np.where(rows >= 0, first_row + rows, WHOLE_VECTOR)
         lower = np.where(columns >= 0, first_column + columns, NOBODY)
-        worth = whole.astype(np.int64)
         left_out = ~support & (worth > 0)
         every_row, every_column = np.arange(first_row, first_column), np.arange(first_column, unknowns)
         spare_row = every_row[used(rows[support], len(row_caps)) < row_caps]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.numbers import quantise
+from optiframe_tvcs.kernels.numbers import exact_worths, quantise
 from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.sets.three_view import ThreeView, as_point
 
-_FAR = 2**61  # farther than any path: worths are below 2**50 and a path visits each group once
+_WIDE = 2.0**26  # largest worth over the smallest: beyond, rounding to a share of the largest loses too much
 
 
 def shadow_prices(over: ThreeView, worths: Array) -> Prices:
@@ -34,8 +37,10 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
     Returns
     -------
     Prices
-        In the units of the worths. The total's is 0.0 where there is no such bound. Worths are quantised
-        first: for bounds of 0 by the largest of all, for the others by the largest that a support can hold.
+        In the units of the worths. The total's is 0.0 where there is no such bound. Where the largest worth
+        is over 2^26 times the smallest above 0, all count exactly, in Python's whole numbers, which takes two
+        to ten times as long. Otherwise they are rounded to 2^-50 of the largest that a support can hold (for
+        bounds of 0: of the largest).
 
     Raises
     ------
@@ -45,8 +50,9 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
     over.check_shape(np.shape(worths))
     flat, closed = as_point(worths).reshape(-1), over.plan.closed
     if not np.isfinite(flat).all():
-        at = int(np.flatnonzero(~np.isfinite(flat))[0])
-        raise InvalidInput(f"worth {at} is {flat[at]}; worths must be finite")
+        point = flat.reshape(np.shape(worths))
+        at = [int(i) for i in np.argwhere(~np.isfinite(point))[0]]
+        raise InvalidInput(f"entry {at} of the worths is {point[tuple(at)]}; every worth must be finite")
     found = _shadow_prices(over, open_values(flat, closed))
     if closed is None:
         return found
@@ -60,8 +66,9 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
 
 
 def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
-    whole, unit = quantise(worths, squared=False)
-    selection = over.select(whole)  # whole numbers: best for these without rounding
+    whole, unit = _whole(worths)
+    # Whole numbers that were rounded are best for themselves alone.
+    selection = over.select(worths if whole.dtype == object else whole.astype(np.float64))
     conditions = Conditions.of(whole, over.plan.bounds, selection.support)
     left, right, most = conditions.left, conditions.right, conditions.most
     # unknown[left] - unknown[right] <= most: the least value of unknown[a] - unknown[b] is minus the
@@ -69,22 +76,47 @@ def _shadow_prices(over: ThreeView, worths: Array) -> Prices:
     to_nobody = _distances(NOBODY, left, right, most, conditions.unknowns)
     to_whole = _distances(WHOLE_VECTOR, left, right, most, conditions.unknowns)
     from_nobody = _distances(NOBODY, right, left, most, conditions.unknowns)
-    return Prices(
-        float(-to_nobody[WHOLE_VECTOR]),
-        (-to_whole[conditions.rows]).astype(np.float64),
-        (-from_nobody[conditions.columns]).astype(np.float64),
-    ).in_units(-unit)
+    total, rows, columns = (
+        _real(-each, unit)
+        for each in (
+            to_nobody[[WHOLE_VECTOR]],
+            to_whole[conditions.rows],
+            from_nobody[conditions.columns],
+        )
+    )
+    return Prices(total.item(), rows, columns)
+
+
+def _whole(worths: Array) -> tuple[NDArray[Any], int]:
+    """Worths as whole numbers, rounded unless that loses too much, and the place of their unit."""
+    positive = worths[worths > 0]
+    if positive.size and positive.max() / _WIDE > positive.min():
+        exact, unit = exact_worths(worths, squared=False)
+        return np.array(exact, dtype=object), unit
+    rounded, unit = quantise(worths, squared=False)
+    return rounded.astype(np.int64), unit
+
+
+def _real(units: NDArray[Any], place: int) -> Array:
+    """Whole numbers of at least 0, of a unit of ``2**place``, as the nearest float64."""
+    found = []
+    for n in map(int, units):
+        more = max(n.bit_length() - 64, 0)  # bits of which the nearest number needs one, whether any is set
+        found.append(math.ldexp(n >> more | bool(n & (1 << more) - 1), place + more))
+    return np.array(found)
 
 
 def _distances(
-    end: int, tail: NDArray[np.intp], head: NDArray[np.intp], length: NDArray[np.int64], nodes: int
-) -> NDArray[np.int64]:
+    end: int, tail: NDArray[np.intp], head: NDArray[np.intp], length: NDArray[Any], nodes: int
+) -> NDArray[Any]:
     """Length of the shortest path from each node to `end`, over arcs from `head` to `tail`."""
-    distance = np.full(nodes, _FAR, dtype=np.int64)
+    # A path visits each group once; rounded worths are below 2**50.
+    far = 2**61 if length.dtype != object else (max(map(abs, length)) + 1) * nodes
+    distance = np.full(nodes, far, dtype=length.dtype)
     distance[end] = 0
     while True:
         before = distance.copy()
-        reached = before[tail] < _FAR
+        reached = before[tail] < far
         np.minimum.at(distance, head[reached], before[tail[reached]] + length[reached])
         if np.array_equal(distance, before):
             return distance
