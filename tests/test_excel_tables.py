@@ -26,7 +26,7 @@ def test_a_workbook_is_read_with_the_rows_of_the_sheet(tmp_path: Path) -> None:
     table = read_table(path, ("item", "value"), title="items")
     assert table["item"].tolist() == ["a", "b"]
     assert table["value"].tolist() == [1.5, 2.0]
-    assert [table.place(row) for row in range(2)] == ["line 2", "line 4"]
+    assert [table.place(row) for row in range(2)] == ["row 2", "row 4"]
     assert headings(path) == ["item", "value"]
 
 
@@ -36,7 +36,7 @@ def test_a_workbook_is_read_with_the_rows_of_the_sheet(tmp_path: Path) -> None:
         ([], r"p\.xlsx: the first sheet is empty"),
         ([["item", "item"], ["a", 1]], r"row 1: column 'item' occurs twice"),
         ([["item"], ["a", 1]], r"row 2: column 2 has a value and no name"),
-        ([["item", "value"], ["a", None]], r"p\.xlsx line 2: value is empty"),
+        ([["item", "value"], ["a", None]], r"p\.xlsx row 2: value is empty"),
         ([["item", "worth"], ["a", 1]], r"p\.xlsx has no column 'value'"),
     ],
 )
@@ -91,6 +91,12 @@ def test_a_formula_that_was_never_calculated_is_refused(tmp_path: Path) -> None:
         read_table(path, ("item",), ("value",), title="items")
 
 
+def test_blanks_alone_are_an_empty_cell_and_no_formula(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", [["item", "shelf"], ["a", "cold"], ["b", "  "]])
+    with pytest.raises(InvalidInput, match=r"p\.xlsx row 3: shelf is empty; drop the row or give a value"):
+        read_table(path, ("item", "shelf"), title="items")
+
+
 def test_a_formula_whose_saved_result_is_empty_text_is_an_empty_cell(tmp_path: Path) -> None:
     path = workbook(tmp_path / "p.xlsx", [["item", "mark"], ["a", "x"], ["b", '=IF(1>2,"x","")']])
     saved = tmp_path / "saved.xlsx"
@@ -132,6 +138,6 @@ def test_an_empty_cell_among_merged_ones_is_explained(tmp_path: Path) -> None:
     sheet.merge_cells("A2:A3")
     book.save(path)
     with pytest.raises(
-        InvalidInput, match=r"line 3: brand is empty; .*; merged cells hold a value in the first"
+        InvalidInput, match=r"row 3: brand is empty; .*; merged cells hold a value in the first"
     ):
         read_table(path, ("brand", "item"), title="items")

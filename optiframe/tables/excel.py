@@ -129,7 +129,7 @@ def _refuse_formulas(path: Path, sheet: str, names: list[str], gaps: Set[tuple[i
         for line, (written, saved) in enumerate(pairs, start=1):
             for at, (cell, value) in enumerate(zip(written, saved, strict=False)):
                 # A formula that was calculated to an empty text has the type of text.
-                if (line, at) in gaps and cell.value is not None and value.data_type != "str":
+                if (line, at) in gaps and cell.data_type == "f" and value.data_type != "str":
                     raise InvalidInput(
                         f"{path.name} row {line}: {names[at]} is a formula without a saved result; open the "
                         "file in a spreadsheet program and save it, or write the value itself"

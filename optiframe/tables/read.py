@@ -47,7 +47,8 @@ class Table:
     `parts` are the columns as they were read: text out of a data frame comes as codes, and
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
-    `place(row)` says where a row is, for messages: a line of a file, else a number from `start`.
+    `place(row)` says where a row is, for messages: a line of a file (of a workbook a row), else a number from
+    `start`.
     `unused` are the names of its further columns; `notes` say what a file holds that is easily overlooked.
     """
 
@@ -79,8 +80,10 @@ class Table:
         return (part.codes, part.ids) if isinstance(part, Coded) else encode(part, title)
 
     def place(self, row: int) -> str:
-        """`line 17` of a file, or `row 16` of a frame."""
-        return f"line {self.lines[row]}" if self.lines is not None else f"row {self.start + row}"
+        """`line 17` of a file, `row 17` of a workbook, or `row 16` of a frame."""
+        if self.lines is None:
+            return f"row {self.start + row}"
+        return f"{'row' if is_workbook(Path(self.title)) else 'line'} {self.lines[row]}"
 
     def places(self, rows: Iterable[int]) -> str:
         """The first few places, and how many more there are."""
