@@ -53,6 +53,12 @@ def test_points_that_may_separate_thousands_are_pointed_out(tmp_path: Path) -> N
     assert not thousands(np.array(["0.125", "1.400", "1"], dtype=object))
 
 
+def test_names_nearly_the_same_are_pointed_out_where_bounds_contradict_each_other() -> None:
+    changed = {**ITEMS, "brand": ["Mill", "Alpro", "Farm", "mill", "Mill"]}
+    said = found(changed, at_least={"brand": {"mill": 2}})
+    assert "brand 'Mill' and 'mill' count as different" in said["spelled-twice"]
+
+
 def test_names_of_groups_one_letter_apart_are_pointed_out() -> None:
     changed = {**ITEMS, "brand": ["Oatly", "Alpro", "Aplro", "Mill", "Mill"]}
     assert "brand 'Alpro' and 'Aplro' differ by one letter" in found(changed)["nearly-alike"]

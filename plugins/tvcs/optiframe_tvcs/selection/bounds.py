@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS
+from optiframe.tables.excel import SUFFIXES
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
 from optiframe_tvcs.selection.read import places
@@ -38,31 +40,42 @@ def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
     if not isinstance(value, Mapping):
         views = [TOTAL, *(view.name for view in items.views)]
         raise InvalidInput(
-            f"give bounds by view, such as {{ {views[-1]} = 3 }}, and the one on the whole choice as "
+            f"give bounds by view, such as {{ {_key(views[-1])} = 3 }}, and the one on the whole choice as "
             f"{{ total = 10 }}; got {value!r:.60}"
         )
-    found = {}
+    found: dict[str, Counted] = {}
+    wrong: list[tuple[tuple[str, ...], str]] = []
     for name, given in value.items():
-        view = items.view(name)
-        size = 1 if view is None else len(view.groups)
-        if isinstance(given, np.ndarray) and given.shape == (size,) and not given.flags.writeable:
-            found[name] = given  # read before: a copy of a problem
-            continue
-        if view is None and name != TOTAL:
-            known = [TOTAL, *(view.name for view in items.views)]
-            as_view = (
-                f"; add it to views = [...] to bound it: {name} is a column" if name in items.table else ""
-            )
-            raise InvalidInput(
-                f"there is no view {name!r}{as_view or nearest(str(name), known)} (bounds go by: "
-                f"{', '.join(known)})"
-            )
         try:
-            found[str(name)] = _total(given) if view is None else _of_view(given, view, items, field)
+            found[str(name)] = _bounds(name, given, items, field)
         except InvalidInput as error:
-            raise InvalidInput(f"{name}: {error}", [((str(name),), str(error))]) from None
-        found[str(name)].flags.writeable = False
+            wrong.append(((str(name),), str(error)))
+    if wrong:
+        raise InvalidInput("; ".join(f"{name}: {text}" for (name,), text in wrong), wrong)
     return found
+
+
+def _bounds(name: Any, given: Any, items: ItemTable, field: str) -> Counted:
+    """The bounds of one view, or of the whole choice."""
+    view = items.view(name)
+    size = 1 if view is None else len(view.groups)
+    if isinstance(given, np.ndarray) and given.shape == (size,) and not given.flags.writeable:
+        return given  # read before: a copy of a problem
+    if view is None and name != TOTAL:
+        known = [TOTAL, *(view.name for view in items.views)]
+        as_view = f"; add it to views = [...] to bound it: {name} is a column" if name in items.table else ""
+        raise InvalidInput(
+            f"there is no view {name!r}{as_view or nearest(str(name), known)} (bounds go by: "
+            f"{', '.join(known)})"
+        )
+    found = _total(given) if view is None else _of_view(given, view, items, field)
+    found.flags.writeable = False
+    return found
+
+
+def _key(name: str) -> str:
+    """A name as TOML takes it for a key: in quotes where it has blanks or signs."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else f'"{name}"'
 
 
 def _total(value: Any) -> Counted:
@@ -138,6 +151,8 @@ def _column_of(names: list[str], wanted: tuple[str, ...], title: str, what: str)
     if found is None:
         asked = " or ".join(repr(name) for name in dict.fromkeys(wanted))
         first = f"; its first row must name the columns, and holds {', '.join(map(repr, names))}"
+        if title.lower().endswith(SUFFIXES):
+            first += " (of a workbook the first visible sheet is read)"
         near = nearest(wanted[0], [name for name in names if name not in ("at_least", "at_most")])
         raise InvalidInput(f"{title} needs a column {asked} that {what}{first}{near}")
     return found

@@ -196,9 +196,10 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
         if value in items.table:
             return tuple(items.ids[_marked(items.table, value)].tolist())
         if places(items.ids, [value]) == [-1]:
+            several = '; write several items as ["one", "another"]' if "," in value else ""
             raise InvalidInput(
                 f"{value!r} is neither a column of {items.table.title} nor an item"
-                f"{nearest(value, [*items.table.parts, *map(str, items.ids.tolist())])}"
+                f"{several or nearest(value, [*items.table.parts, *map(str, items.ids.tolist())])}"
             )
         value = [value]
     if not isinstance(value, list | tuple) and hasattr(value, "tolist"):  # an array, Series or Index

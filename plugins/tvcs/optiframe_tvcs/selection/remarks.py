@@ -17,9 +17,15 @@ def remarks(choice: Choice, at_most: Mapping[str, Counted]) -> Iterator[Finding]
     """Findings on a choice, given the upper bounds by view."""
     yield from _of_the_proof(choice)
     yield from _of_the_bounds(choice, at_most)
-    yield from _of_the_names(choice.items)
-    yield from _of_the_values(choice)
+    yield from of_the_table(choice.items)
+    yield from _of_negative_values(choice)
     yield from _ties(choice)
+
+
+def of_the_table(items: ItemTable) -> Iterator[Finding]:
+    """Findings on the table alone: names that may be one, and values that may not be what was meant."""
+    yield from _of_the_names(items)
+    yield from _of_the_values(items)
 
 
 def _of_the_proof(choice: Choice) -> Iterator[Finding]:
@@ -61,8 +67,7 @@ def _of_the_names(items: ItemTable) -> Iterator[Finding]:
             yield _note("nearly-alike", text, [one, other])
 
 
-def _of_the_values(choice: Choice) -> Iterator[Finding]:
-    items = choice.items
+def _of_the_values(items: ItemTable) -> Iterator[Finding]:
     for text in items.table.notes:
         yield _note("file", text)
     for one in totals(items.ids, items.values):
@@ -84,6 +89,10 @@ def _of_the_values(choice: Choice) -> Iterator[Finding]:
             "`fixed` asks for them; where smaller is better, change the signs"
         )
         yield _warning("nothing-above-zero", text)
+
+
+def _of_negative_values(choice: Choice) -> Iterator[Finding]:
+    items = choice.items
     negative = items.ids[choice.chosen & (items.values < 0)].tolist()
     if negative:
         text = (

@@ -17,6 +17,7 @@ from optiframe_tvcs.selection.data import Counts, Mask
 from optiframe_tvcs.selection.problem import ItemSelection
 from optiframe_tvcs.selection.program import Outcome, solve_program
 from optiframe_tvcs.selection.proof import Method, Proof
+from optiframe_tvcs.selection.remarks import of_the_table
 from optiframe_tvcs.selection.words import contradiction_in_words
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -66,6 +67,7 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
             found = self._program(problem, method, run)
             changes = self._changes(problem, found, run)
         if found.infeasible:
+            run.findings += of_the_table(problem.items)  # a slip there may be the reason
             return Status.INFEASIBLE, _why(problem)
         if found.chosen is None:
             return Status.TIME_LIMIT, f"HiGHS found no choice in its time; {_MORE_TIME}"
