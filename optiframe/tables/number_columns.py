@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ _DRESSED = re.compile(r"\D{0,6}\d[\d.,' \u00a0\u202f]*\D{0,6}")
 
 
 def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
-    """A column of finite numbers; text from a file is read as numbers.
+    """A column of finite numbers; text from a file is read as numbers, with decimal commas if all have them.
 
     Raises
     ------
@@ -26,7 +27,10 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     """
     values = table[column]
     if values.dtype == object:
-        found = np.array([as_number(value) for value in values.tolist()])
+        cells = values.tolist()
+        if decimal_commas(cells):
+            cells = [cell.replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
+        found = np.array([as_number(value) for value in cells])
     else:
         found = np.full(len(values), np.nan) if values.dtype == bool else values.astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(found) & (found > above)))
@@ -40,6 +44,22 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
             f"{'empty' if missing(values[wrong[:1]])[0] else shown}; it must be {kind}{more}"
         )
     return found
+
+
+def decimal_commas(cells: Sequence[Any]) -> bool:
+    """Whether a column writes decimals with a comma throughout, in a way that cannot mean thousands.
+
+    One such cell alone is more likely a slip.
+    """
+    with_comma = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
+    if len(with_comma) < 2 or not all(map(_COMMA.fullmatch, with_comma)):
+        return False
+    with_point = any("." in cell if isinstance(cell, str) else _has_fraction(cell) for cell in cells)
+    return not with_point and not all(map(_THOUSANDS.fullmatch, with_comma))
+
+
+def _has_fraction(cell: Any) -> bool:
+    return isinstance(cell, float) and cell % 1 > 0
 
 
 def _advice(value: Any) -> str:

@@ -53,6 +53,24 @@ def test_points_that_may_separate_thousands_are_pointed_out(tmp_path: Path) -> N
     assert not thousands(np.array(["0.125", "1.400", "1"], dtype=object))
 
 
+def test_decimal_commas_are_read_where_all_values_have_them(tmp_path: Path) -> None:
+    table = tmp_path / "p.csv"
+    table.write_text("item;value;brand\na;2,1;x\nb;-,5;y\nc;3;x\nd;1,250;y\n", encoding="utf-8")
+    problem = optiframe.problem("selection", items=str(table), views=["brand"], at_most={"total": 3})
+    result = optiframe.solve(problem, progress=False)
+    assert problem.items.values.tolist() == [2.1, -0.5, 3.0, 1.25]
+    assert "value 2,1 was read as 2.1, and so are all its commas" in [f.text for f in result.findings]
+    assert result.objective == -6.35
+
+
+@pytest.mark.parametrize(
+    "cells", [["1,250", "2,500"], ["1,5", "2,5", "3.5"], ["1,5", "2,5", 3.5], ["1,5", "2"], ["1,5", "2,5 €"]]
+)
+def test_commas_that_may_mean_something_else_are_refused(cells: list[Any]) -> None:
+    with pytest.raises(InvalidInput, match="must be a finite number"):
+        found({**ITEMS, "value": [*cells, "1", "1", "1"][:5]})
+
+
 def test_names_nearly_the_same_are_pointed_out_where_bounds_contradict_each_other() -> None:
     changed = {**ITEMS, "brand": ["Mill", "Alpro", "Farm", "mill", "Mill"]}
     said = found(changed, at_least={"brand": {"mill": 2}})

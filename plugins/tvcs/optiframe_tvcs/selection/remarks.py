@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from optiframe.findings import Finding
 from optiframe.tables.ids import listed, spelled_alike
+from optiframe.tables.number_columns import decimal_commas
 from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counted, ItemTable
@@ -83,6 +84,11 @@ def _of_the_values(items: ItemTable) -> Iterator[Finding]:
             "write numbers without it"
         )
         yield _warning("thousands", text)
+    cells = items.table[items.value_name].tolist()
+    if decimal_commas(cells):
+        at = next(at for at, cell in enumerate(cells) if isinstance(cell, str) and "," in cell)
+        text = f"{items.value_name} {cells[at]} was read as {items.values[at]:g}, and so are all its commas"
+        yield _note("decimal-comma", text)
     if not (items.values > 0).any():
         text = (
             f"no item has a {items.value_name} above 0, so items are chosen only where a lower bound or "
