@@ -139,7 +139,9 @@ def _print(
         if not sentences:
             _print_rows(console, result, written[0].name)
     rows: list[tuple[str, str | Text]] = [
-        (name.replace("_", " "), number(value)) for name, value in result.metrics.items()
+        # What is the objective but for its sign has as many digits as that.
+        (name.replace("_", " "), number(value, 6 if abs(value) == abs(result.objective) else 3))
+        for name, value in result.metrics.items()
     ]
     if not math.isnan(result.objective):
         rows.append(("objective", number(result.objective, 6)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -320,6 +321,9 @@ def test_the_example_is_solved_from_its_table(name: str, tmp_path: Path) -> None
     assert found.exit_code == 0, found.output
     assert "Chosen: " in found.output
     assert "Proved best" in found.output
+    total = re.search(r"adds up to (\S+)\.\n", found.output)
+    assert total is not None
+    assert re.search(rf"^  value +{re.escape(total[1])}$", found.output, re.MULTILINE)
     assert "One more item in the whole choice" in found.output or name == "reviews"
     problem = SolveFile.read(file).problem
     chosen = np.isin(
