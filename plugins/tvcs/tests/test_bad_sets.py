@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
 
 from optiframe import InvalidInput, Projection
@@ -84,6 +85,8 @@ def test_points_of_other_things_than_numbers_are_refused(v: object) -> None:
     for use in (over.project, over.support, over.excess, over.violation):
         with pytest.raises(InvalidInput, match=r"the point must hold real numbers, got"):
             use(v)
+    with pytest.raises(InvalidInput, match=r"real numbers, got a sparse csr_array; give v\.toarray\(\)"):
+        over.project(sp.csr_array(np.eye(2)))
     with pytest.raises(InvalidInput, match=r"the rows of the point differ in length"):
         over.project([[1.0], [2.0, 3.0]])
 

@@ -58,6 +58,7 @@ def test_it_is_shown_by_its_size() -> None:
         ([0.0, 0.5], 1, "authors: labels must be whole numbers, entry 1 is 0.5"),
         ([0.0, np.nan], 1, "authors: labels must be whole numbers, entry 1 is nan"),
         (["a", "b"], 1, "authors: labels must be whole numbers, entry 0 is 'a'"),
+        (["a", "b"], 1, "numpy.unique(names, return_inverse=True)[1] numbers names"),
         ([True, False], 1, "authors: labels must be whole numbers, entry 0 is True"),
         ([0.0, 1.0], 1, "authors: labels must be whole numbers, entry 0 is 0 (float64)"),
         ([0, None], 1, "authors: labels must be whole numbers, entry 1 is None"),

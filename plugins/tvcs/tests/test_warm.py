@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,16 @@ def test_the_set_hands_out_a_new_projector_each_time() -> None:
     assert isinstance(first, WarmProjector)
     assert first is not second
     assert np.array_equal(first.project(v), second.project(v))
+
+
+def test_threads_that_share_a_projector_get_nearest_points() -> None:
+    over, rng = papers_set(2_500, seed=3)
+    many = list(rng.standard_normal((12, *over.shape)))
+    shared = over.projector()
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(shared.project, many * 4))
+    for point, nearest in zip(many * 4, found, strict=True):
+        assert np.array_equal(nearest, over.project(point))
 
 
 def test_points_of_a_matrix_keep_their_shape_and_wrong_ones_are_named() -> None:

@@ -22,7 +22,7 @@ class Selection:
     Parameters
     ----------
     support
-        Which elements are chosen, shape (p,).
+        Which elements are chosen, shape (p,); those of a matrix row by row.
     prices
         What the bounds cost.
     certificate

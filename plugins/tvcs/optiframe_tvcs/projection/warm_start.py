@@ -18,7 +18,8 @@ class WarmProjector:
     """Projects points onto a three-view set, one after another, and keeps the prices in between.
 
     The answers are those of `ThreeView.project`. Prices from afar, as after a jump, are dropped where they
-    leave a quarter of the elements near them in the wrong place. Memory: 8 bytes a group more.
+    leave a quarter of the elements near them in the wrong place. Memory: 8 bytes a group more. Threads may
+    share it.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class WarmProjector:
         self._last: Packed | None = None
 
     def project(self, v: Array) -> Array:
-        """The nearest point of the set."""
+        """The nearest point of the set; takes, gives and raises what `ThreeView.project` does."""
         found = self.plan.keep(self.shaped(v), self._last)
         if found is None:
             found = self.plan.keep(self.entries(v))  # which says what is wrong

@@ -17,6 +17,7 @@ Caps = NDArray[np.int64]
 
 _KEYS = ("labels", "groups", "bounds")
 _BOUND = "a bound counts elements"
+_LABEL = "-1 is for no group; numpy.unique(names, return_inverse=True)[1] numbers names"
 _MOST_EMPTY = 1_000_000  # groups without elements that labels may imply: 8 MB of bounds
 
 
@@ -80,7 +81,7 @@ class Groups:
         InvalidInput
             When a label or a bound cannot be one, naming the view, the group and the index.
         """
-        codes = _whole(labels, f"{view}: labels", "use -1 for an element that is in no group")
+        codes = _whole(labels, f"{view}: labels", _LABEL)
         if codes.ndim != 1:
             raise InvalidInput(f"{view}: labels must be one number an element, got shape {codes.shape}")
         low = np.flatnonzero(codes < -1)

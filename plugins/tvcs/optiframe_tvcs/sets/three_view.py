@@ -154,12 +154,16 @@ class ThreeView(ConstraintSet):
         Parameters
         ----------
         worths
-            Real worths c of the elements, of a point's shape.
+            Real worths c of the elements, of a point's shape. The support has shape (p,) all the same:
+            ``selection.support.reshape(np.shape(worths))`` is a mask of the worths.
         """
         return self.plan.solve(self._flat(worths))
 
     def select_for(self, v: Array) -> Selection:
-        """The support that the projection of `v` keeps, with prices in the units of v squared."""
+        """The support that the projection of `v` keeps, with prices in the units of v squared.
+
+        It has shape (p,), as that of `select`.
+        """
         return self.plan.solve(self._flat(v), squared=True)
 
     def support(self, c: Array) -> Array:
@@ -175,6 +179,23 @@ class ThreeView(ConstraintSet):
         return groups_cost_fit(function, x)
 
     def project(self, v: Array) -> Array:
+        """The nearest point of the set, the same for the same entries and bounds, on every machine.
+
+        Parameters
+        ----------
+        v
+            Real numbers of any type and memory layout, of a point's shape; not changed.
+
+        Returns
+        -------
+        Array
+            A new float64 array of the shape of `v`, in the order of C: entries of `v` and zeros.
+
+        Raises
+        ------
+        InvalidInput
+            For another shape, and for entries that are masked, not finite or not real.
+        """
         v = as_point(v)
         self.check_shape(v.shape)
         kept = np.empty(v.shape)
@@ -183,7 +204,7 @@ class ThreeView(ConstraintSet):
         return kept
 
     def projector(self) -> WarmProjector:
-        """Projects a run of nearby points, each from the prices of the last."""
+        """Projects a run of nearby points, each from the prices of the last, to what `project` gives."""
         return WarmProjector(self.plan, self._shaped, self._flat)
 
     def excess(self, x: NDArray[Any]) -> int:
@@ -281,4 +302,5 @@ def as_point(v: Any) -> NDArray[np.float64]:
             return array.astype(np.float64, copy=False)
     except ValueError:
         raise InvalidInput("the rows of the point differ in length") from None
-    raise InvalidInput(f"the point must hold real numbers, got {array.dtype}")
+    dense = f"a sparse {type(v).__name__}; give v.toarray()" if hasattr(v, "toarray") else str(array.dtype)
+    raise InvalidInput(f"the point must hold real numbers, got {dense}")
