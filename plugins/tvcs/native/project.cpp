@@ -97,10 +97,11 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
     Flow flow(bounds, prices);
     flow.start(counts);
     if (!swept) improve(list, 1.0, prices, counts, flow);
-    if (from == From::another_point && (small || !has_tiny_groups(all)) && flow.units() > many_units) {
+    const auto anew = [&] {
         prices = {0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
         return direct(all, bounds, From::nothing, work, limit, prices, effort);
-    }
+    };
+    if (from == From::another_point && (small || !has_tiny_groups(all)) && flow.units() > many_units) return anew();
     if (!warm && !swept && needs_more_steps(flow, all)) {
         Prices tried{0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
         const Vector<u8> before(all.state.begin(), all.state.end());
@@ -130,7 +131,8 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
     const i64 budget = small ? enough : work;
     const bool carried = worth_carrying(flow, budget) && carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);
-    return carried && failures(all, bounds, prices) == 0;
+    if (carried && failures(all, bounds, prices) == 0) return true;
+    return from == From::another_point && anew(); // the fallback, too, may take much longer from there
 }
 
 // Candidates next to prices given, or next to those from Newton steps on all elements; without either, from samples.

@@ -356,6 +356,19 @@ def test_prices_of_another_point_cost_little_where_all_elements_are_one_list(
     assert plan.effort.arcs <= arcs + p  # more than ten times as many by a repair from there
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference makes no lists")
+def test_a_repair_from_given_prices_that_is_given_up_begins_anew_before_the_fallback() -> None:
+    instance = adversarial_instance(("tiny groups", "gaussian", "2"), 4000, 0)
+    plan = ProjectionPlan(*instance.bounds)
+    moved = instance.v * (1 + 0.01 * np.random.default_rng(0).standard_normal(len(instance.v)))
+    cold = plan.solve(moved, squared=True)
+    before = plan.solve(instance.v, squared=True).prices
+    warm = plan.solve(moved, before, squared=True)
+    assert np.array_equal(warm.support, cold.support)
+    assert plan.effort is not None
+    assert not plan.effort.fallback
+
+
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
 def test_prices_of_another_point_leave_few_rows_of_a_large_matrix_without_a_column() -> None:
     instance = adversarial_instance(("square", "gaussian", "1"), 90_000, 0)
