@@ -123,25 +123,35 @@ class LinearModel(FiniteSum):
     def __len__(self) -> int:
         return len(self.target)
 
+    @property
+    def ridge(self) -> float | Array:
+        """Weight of half the square of each entry: `l2`, unless a subclass spares some of them."""
+        return self.l2
+
+    def penalty(self, x: Array) -> float:
+        """The l2 term at `x`."""
+        ridge = self.ridge
+        return float((ridge * x) @ x / 2 if isinstance(ridge, np.ndarray) else ridge / 2 * (x @ x))
+
     def value(self, x: Array) -> float:
-        return float(self.losses(self.matrix @ x).mean() + self.l2 / 2 * (x @ x))
+        return float(self.losses(self.matrix @ x).mean() + self.penalty(x))
 
     def gradient(self, x: Array) -> Array:
-        return np.asarray(self.matrix.T @ (self.slopes(self.matrix @ x) / len(self)) + self.l2 * x)
+        return np.asarray(self.matrix.T @ (self.slopes(self.matrix @ x) / len(self)) + self.ridge * x)
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         z = self.matrix @ x
-        gradient = self.matrix.T @ (self.slopes(z) / len(self)) + self.l2 * x
-        return float(self.losses(z).mean() + self.l2 / 2 * (x @ x)), np.asarray(gradient)
+        gradient = self.matrix.T @ (self.slopes(z) / len(self)) + self.ridge * x
+        return float(self.losses(z).mean() + self.penalty(x)), np.asarray(gradient)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         bends = self.bends(self.matrix @ x) / len(self)
-        return np.asarray(self.matrix.T @ (bends * (self.matrix @ v)) + self.l2 * v)
+        return np.asarray(self.matrix.T @ (bends * (self.matrix @ v)) + self.ridge * v)
 
     def hessian(self, x: Array) -> Array:
         bends = self.bends(self.matrix @ x) / len(self)
         columns = self.shape[0]
-        total = self.l2 * np.eye(columns)
+        total = self.ridge * np.eye(columns)
         if sp.issparse(self.matrix) and self.matrix.nnz <= _DENSITY * len(self) * columns:
             return total + self._columns.products(np.arange(columns), bends)
         # Rows go in blocks, so that their scaled copy is no larger than the answer (or 8 MB).
@@ -159,11 +169,11 @@ class LinearModel(FiniteSum):
 
     def hessian_rows(self, x: Array) -> HessianRows:
         """Rows of the Hessian at `x`, computed as they are asked for."""
-        return HessianRows(self._columns, self.bends(self.matrix @ x) / len(self), self.l2)
+        return HessianRows(self._columns, self.bends(self.matrix @ x) / len(self), self.ridge)
 
     def steepest_hessian(self) -> HessianRows:
         """Rows of a matrix that no Hessian exceeds: `most_bend`, which must be finite, at every row."""
-        return HessianRows(self._columns, np.full(len(self), self.most_bend / len(self)), self.l2)
+        return HessianRows(self._columns, np.full(len(self), self.most_bend / len(self)), self.ridge)
 
     def curvature(self) -> float:
         """`most_bend` times the largest eigenvalue of matrix' matrix / n, plus l2; computed once.
@@ -226,7 +236,7 @@ class LinearModel(FiniteSum):
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
         loss = self.loss_as_cvxpy(cp.Constant(self.matrix) @ x) / len(self)
-        return loss + self.l2 / 2 * cp.sum_squares(x) if self.l2 else loss
+        return loss + cp.sum_squares(cp.multiply(np.sqrt(self.ridge), x)) / 2 if self.l2 else loss
 
     @cached_property
     def _largest_eigenvalue(self) -> float:
@@ -290,13 +300,13 @@ class LeastSquares(LinearModel):
 
     def residuals(self, x: Array) -> Array:
         fit = (self.matrix @ x - self.target) / math.sqrt(len(self))
-        return np.concatenate([fit, math.sqrt(self.l2) * x]) if self.l2 else np.asarray(fit)
+        return np.concatenate([fit, np.sqrt(self.ridge) * x]) if self.l2 else np.asarray(fit)
 
     def jacobian(self, x: Array) -> Any:
         fit = self.matrix / math.sqrt(len(self))
         if not self.l2:
             return fit
-        ridge = math.sqrt(self.l2) * sp.eye_array(self.shape[0], format="csr")
+        ridge = sp.csr_array(sp.diags_array(np.sqrt(np.broadcast_to(self.ridge, self.shape))))
         return sp.vstack([fit, ridge]) if sp.issparse(fit) else np.vstack([fit, ridge.toarray()])
 
     def minimizer_on(self, indices: NDArray[np.intp]) -> Array | None:
@@ -313,7 +323,7 @@ class LeastSquares(LinearModel):
 
     @cached_property
     def _hessian_rows(self) -> HessianRows:
-        return HessianRows(self._columns, None, self.l2)
+        return HessianRows(self._columns, None, self.ridge)
 
     @cached_property
     def _against_target(self) -> Array:

@@ -19,7 +19,7 @@ _NARROW = 2048  # columns up to which rows are few enough for blocks of them
 
 
 class HessianRows:
-    """Rows of matrix' diag(weights) matrix + l2 I; each is computed when first asked for, and kept.
+    """Rows of matrix' diag(weights) matrix + diag(ridge); each is computed when first asked for, and kept.
 
     Parameters
     ----------
@@ -28,11 +28,14 @@ class HessianRows:
     weights
         Shape (n,). None: 1 / n for all; then columns go in fixed blocks, so that no row depends on which were
         asked for before.
+    ridge
+        What is added to the diagonal: one number, or one for each column.
     """
 
-    def __init__(self, columns: Columns, weights: Array | None, l2: float) -> None:
-        self._columns, self._weights, self._l2 = columns, weights, l2
+    def __init__(self, columns: Columns, weights: Array | None, ridge: float | Array) -> None:
+        self._columns, self._weights = columns, weights
         count = columns.matrix.shape[1]
+        self._ridge = np.broadcast_to(ridge, count)
         self._place = np.full(count, -1)
         self._known = 0
         self._table = np.empty((0, count))
@@ -75,7 +78,7 @@ class HessianRows:
         self._table[self._known : end] = self._columns.products(block, self._weights)
         if self._weights is None:
             self._table[self._known : end] /= self._columns.matrix.shape[0]
-        self._table[fresh, block] += self._l2
+        self._table[fresh, block] += self._ridge[block]
         self._place[block], self._known = fresh, end
         return True
 

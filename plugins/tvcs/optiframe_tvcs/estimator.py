@@ -43,8 +43,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         "least-squares", or a class of linear models of your own
         (`optiframe.problems.objectives.losses.LinearModel`).
     l2
-        Weight of half the squared norm of the (standardized) coefficients. The intercept counts too, but for
-        least squares only by what it differs from the mean target.
+        Weight of half the squared norm of the (standardized) coefficients; the intercept does not count.
     fit_intercept
         Fit a constant, which is not counted.
     standardize

@@ -11,8 +11,10 @@ import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
 from optiframe_tvcs.learning.splicing import Splicing
+from optiframe_tvcs.learning.with_intercept import free_intercept
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -20,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from optiframe import InvalidInput
-from optiframe.problems.objectives.losses import LinearModel, SquaredHinge
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 
 
 class Huber(LinearModel):
@@ -216,6 +218,41 @@ def test_a_penalty_does_not_shrink_the_mean_of_least_squares() -> None:
     matrix, target = samples()
     model = SparseRegressor(3, l2=1e6).fit(matrix, target)
     assert model.predict(matrix) == pytest.approx(np.full(len(target), target.mean()), abs=1e-3)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_penalty_leaves_the_intercept_of_rare_classes_alone(sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((3000, 12)) * (rng.random((3000, 12)) < 0.5)
+    labels = rng.random(3000) < 1 / (1 + np.exp(6 - 2 * matrix[:, 0] - matrix[:, 1]))
+    assert 0 < labels.mean() < 0.02
+    model = SparseClassifier(2, l2=0.01, standardize=False).fit(
+        sp.csr_array(matrix) if sparse else matrix, labels
+    )
+    assert model.predict_proba(matrix)[:, 1].mean() == pytest.approx(labels.mean(), rel=1e-4)
+    kept = model.get_support(indices=True)
+    theirs = LogisticRegression(C=1 / (3000 * 0.01), tol=1e-10, max_iter=1000).fit(matrix[:, kept], labels)
+    assert model.coef_[0, kept] == pytest.approx(theirs.coef_[0], rel=1e-3)
+    assert model.intercept_ == pytest.approx(theirs.intercept_, rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", [LeastSquares, Logistic, SquaredHinge])
+def test_a_loss_that_spares_an_entry_is_the_loss_less_its_penalty(loss: type[LinearModel]) -> None:
+    rng = np.random.default_rng(1)
+    data = {"matrix": rng.standard_normal((30, 4)), "target": np.sign(rng.standard_normal(30))}
+    plain, spared = loss(**data, l2=0.5), free_intercept(loss)(**data, l2=0.5, free=3)
+    x, v, last = rng.standard_normal(4), rng.standard_normal(4), np.array([0.0, 0.0, 0.0, 0.5])
+    assert spared.value(x) == pytest.approx(plain.value(x) - 0.25 * x[3] ** 2)
+    assert spared.gradient(x) == pytest.approx(plain.gradient(x) - last * x)
+    assert spared.value_and_gradient(x)[1] == pytest.approx(spared.gradient(x))
+    assert spared.hessian_product(x, v) == pytest.approx(plain.hessian_product(x, v) - last * v)
+    assert spared.hessian(x) == pytest.approx(plain.hessian(x) - np.diag(last))
+    assert spared.hessian_rows(x).rows(np.array([3, 1])) == pytest.approx(spared.hessian(x)[[3, 1]])
+    for columns, inside in (([3, 1], x[[3, 1]]), ([0, 2], x[[0, 2]])):
+        full = np.zeros(4)
+        full[columns] = inside
+        assert spared.on_columns(np.array(columns)).value(inside) == pytest.approx(spared.value(full))
+    assert spared.take([1, 2]).value(x) == pytest.approx(plain.take([1, 2]).value(x) - 0.25 * x[3] ** 2)
 
 
 def test_fits_that_cannot_be_trusted_say_so() -> None:

@@ -32,23 +32,23 @@ class GroupedRows(Objective):
         return shape
 
     def value(self, x: Array) -> float:
-        return float(self.weights @ self.model.losses(self.model.matrix @ x) + self.model.l2 / 2 * (x @ x))
+        return float(self.weights @ self.model.losses(self.model.matrix @ x) + self.model.penalty(x))
 
     def gradient(self, x: Array) -> Array:
         return self.value_and_gradient(x)[1]
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
-        matrix, l2 = self.model.matrix, self.model.l2
+        matrix, ridge = self.model.matrix, self.model.ridge
         z = matrix @ x
-        value = self.weights @ self.model.losses(z) + l2 / 2 * (x @ x)
-        return float(value), np.asarray(matrix.T @ (self.weights * self.model.slopes(z)) + l2 * x)
+        value = self.weights @ self.model.losses(z) + self.model.penalty(x)
+        return float(value), np.asarray(matrix.T @ (self.weights * self.model.slopes(z)) + ridge * x)
 
     def hessian_product(self, x: Array, v: Array) -> Array:
         bends = self.weights * self.model.bends(self.model.matrix @ x)
-        return np.asarray(self.model.matrix.T @ (bends * (self.model.matrix @ v)) + self.model.l2 * v)
+        return np.asarray(self.model.matrix.T @ (bends * (self.model.matrix @ v)) + self.model.ridge * v)
 
     def hessian(self, x: Array) -> Array:
         bends = self.weights * self.model.bends(self.model.matrix @ x)
         columns = self.model.matrix
         columns = columns if isinstance(columns, np.ndarray) else columns.toarray()
-        return np.asarray(columns.T @ (bends[:, np.newaxis] * columns) + self.model.l2 * np.eye(len(x)))
+        return np.asarray(columns.T @ (bends[:, np.newaxis] * columns) + self.model.ridge * np.eye(len(x)))

@@ -195,8 +195,8 @@ def _least_squares(function: LeastSquares) -> Array:
         matrix = matrix.toarray()
     rows, columns = matrix.shape
     if function.l2:
-        # |A z - y|^2 + n l2 |z|^2, as rows of their own: their squares are not formed.
-        matrix = np.vstack([matrix, np.sqrt(rows * function.l2) * np.eye(columns)])
+        # |A z - y|^2 + n ridge |z|^2, as rows of their own: their squares are not formed.
+        matrix = np.vstack([matrix, np.sqrt(rows * function.ridge) * np.eye(columns)])
         target = np.concatenate([target, np.zeros(columns)])
     # gelsy: QR with column pivoting, a tenth of the time of the default's singular values.
     cut = max(matrix.shape) * float(np.finfo(np.float64).eps)

@@ -19,6 +19,7 @@ from optiframe.solving.result import Result, Status
 from optiframe_tvcs.learning.path import Criterion, Scaling, SizePath, criterion
 from optiframe_tvcs.learning.size_choice import end_of_sizes, search, sizes_to_fit, views_do_not_help
 from optiframe_tvcs.learning.trust import cut_short, fits_anything, refuse_extremes
+from optiframe_tvcs.learning.with_intercept import free_intercept
 from optiframe_tvcs.sets.three_view import ThreeView
 
 require("sklearn", "sklearn", "optiframework-tvcs")
@@ -226,7 +227,10 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             loss = known[loss]
         l2 = self.l2 if penalised else 0.0
         made: Callable[..., LinearModel] = loss
-        return lambda matrix, target: made(matrix=matrix, target=target, l2=l2)
+        if not l2 or not self.fit_intercept:
+            return lambda matrix, target: made(matrix=matrix, target=target, l2=l2)
+        free: Callable[..., LinearModel] = free_intercept(loss)
+        return lambda matrix, target: free(matrix=matrix, target=target, l2=l2, free=matrix.shape[1] - 1)
 
     def _is_least_squares(self) -> bool:
         return self.loss in (LeastSquares, LeastSquares.name) or (

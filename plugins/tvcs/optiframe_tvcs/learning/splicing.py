@@ -175,7 +175,7 @@ def _bends(function: Objective, x: Array) -> Array:
     weights = function.bends(function.matrix @ x) / len(function)
     squares = function.matrix.multiply(function.matrix) if hasattr(function.matrix, "multiply") else None
     diagonal = function.matrix.T**2 @ weights if squares is None else squares.T @ weights
-    diagonal = np.asarray(diagonal + function.l2)
+    diagonal = np.asarray(diagonal + function.ridge)
     # A constant column of zeros, or a loss that is flat here: no division by nothing.
     least = float(diagonal.max(initial=0.0)) * 1e-12
     return np.maximum(diagonal, least) if least > 0 else np.ones(x.shape)
