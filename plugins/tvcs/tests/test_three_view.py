@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from unittest.mock import patch
 
 import cvxpy as cp
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
+from optiframe_tvcs.projection import plan
 
 import optiframe
 from optiframe import Projection
@@ -43,6 +45,14 @@ def test_support_has_the_greatest_worth_and_takes_nothing_below_zero(data: st.Da
     assert not (x[c <= 0] > 0).any()
     # Smallest first, so that the sum of the twin and this one lose alike.
     assert float(np.sort(c[x > 0]).sum()) == pytest.approx(best_worth(over, np.maximum(c, 0.0)), rel=1e-12)
+
+
+def test_a_support_is_that_of_the_selection_without_its_proof() -> None:
+    over, rng = papers_set(100, 0)
+    c = rng.standard_normal((10, 10))
+    selection = over.select(c)
+    with patch.object(plan, "check", side_effect=AssertionError):
+        assert np.array_equal(over.support(c), selection.support.reshape(10, 10))
 
 
 @given(st.data())
