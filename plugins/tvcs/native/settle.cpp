@@ -39,6 +39,8 @@ constexpr i64 many_elements = 3000, many_each = 10;
 // left as they are.
 constexpr i64 some_elements = 300, few_looks = 10;
 
+constexpr std::size_t most_links = std::size_t{1} << 30; // each is two halves, which 32 bits number
+
 // Costs have so many bits at most: sums over three times all nodes stay below 2^61.
 int bits_for(i64 nodes) { return std::min(50, 58 - static_cast<int>(std::bit_width(static_cast<u64>(nodes)))); }
 // As many as smoothing takes. Sums stay small, as a path that passes none of a few groups twice has few links.
@@ -81,6 +83,7 @@ public:
         for (i64 i = 0; i + 1 < rows; ++i) add(source, i, bounds.rows[i], flow.fed[i], prices.u[i]);
         for (i64 j = 0; j + 1 < columns; ++j) add(rows + j, sink, bounds.columns[j], flow.drained[j], prices.w[j]);
         add(sink, source, bounds.total, flow.back, prices.y0);
+        check(links.size() < most_links, "more than 2^30 elements tie, or nearly do: too many to tell apart");
         std::ranges::copy(flow.excess, excess.begin());
         excess[source] += std::exchange(excess[rows - 1], 0);
         excess[sink] += std::exchange(excess[source - 1], 0);
@@ -138,7 +141,7 @@ public:
 
     void count_in(int finer) {
         const int shift = unit - finer;
-        for (u64& each : potential) each = shift >= 64 ? 0 : shift >= 0 ? each << shift : each >> -shift;
+        for (u64& each : potential) each = shift < 64 ? each << shift : 0;
         unit = finer;
         for (Link& link : links) link.cost = cost_of(link);
     }
