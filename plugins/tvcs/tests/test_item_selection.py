@@ -47,6 +47,9 @@ def best_subset(problem: ItemSelection, counts: Counts, fixed: Any, forbidden: A
     return max((problem.worths.total(one, problem.items.values) for one in every[within]), default=-math.inf)
 
 
+VIEWS = (("a", 1, 20), ("b", 20, 10), ("c", 200, 5))  # name, rows in a group before the next, groups
+
+
 @st.composite
 def selections(draw: st.DrawFn, most_views: int = 3) -> dict[str, Any]:
     size = draw(st.integers(1, 7))
@@ -159,6 +162,36 @@ def test_a_contradiction_has_the_fewest_bounds_that_contradict_each_other(inputs
     assert contradicts([(demand.kind, demand.at) for demand in found.demands])
     smaller = len(found.demands) - 1
     assert not any(contradicts(kept) for kept in itertools.combinations(every, smaller))
+
+
+@pytest.mark.parametrize(
+    ("at_most", "at_least", "said"),
+    [
+        (
+            {},
+            {"total": 500},
+            "2 bounds .*no smaller set.* at most 400; .* at least 500",
+        ),
+        ({}, {"a": {"a1": 200}}, "keeps this bound: a a1: at least 200 .it has 100 items."),
+        ({"b": {"b1": 2}}, {"b": {"b1": 3}}, "b b1: at most 2; .2. b b1: at least 3"),
+        pytest.param({}, {"a": 21}, "21 bounds .*at most 400; .*: at least 21 each", marks=pytest.mark.slow),
+        pytest.param(
+            {"b": 15}, {"total": 200}, "11 bounds .*at most 15 each; .*at least 200", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_bounds_that_contradict_each_other_by_their_numbers_are_found_among_three_views(
+    at_most: dict[str, Any], at_least: dict[str, Any], said: str
+) -> None:
+    rows = np.arange(2000)
+    table = {"item": rows, "value": rows % 7 + 1.0}
+    table |= {view: [f"{view}{code}" for code in rows // step % groups] for view, step, groups in VIEWS}
+    problem = ItemSelection(
+        items=table, views=list("abc"), at_most={"total": 400, **at_most}, at_least=at_least
+    )
+    result = optiframe.solve(problem, progress=False)
+    assert result.status == "infeasible"
+    assert re.search(said, result.message), result.message
 
 
 def test_the_answer_is_in_words_and_in_the_users_columns() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from optiframe.records.fields import Array
-from optiframe_tvcs.selection.data import Counts, Mask
+from optiframe_tvcs.selection.data import Counted, Counts, Mask
 from optiframe_tvcs.selection.program import INFEASIBLE
 
 _LONGEST = 20.0  # seconds for one program
@@ -52,8 +52,9 @@ class Contradiction:
 def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) -> Contradiction | None:
     """The fewest demands that contradict each other; None where a choice keeps them all.
 
-    First some contradict each other: those with a price in the linear program that breaks bounds as little
-    as possible, or else what such programs break, added up. Then what can be left out is left out. At last
+    First some contradict each other: by counting, or those with a price in the linear program that breaks
+    bounds as little as possible, or else what such programs break, added up. Then what can be left out is
+    left out. At last
     sets of demands are collected that some choice breaks while it keeps all others; whatever contradicts
     itself has one of each. The smallest set that does is tried, until one contradicts itself, or is as
     large as the first: then none is smaller. After a few seconds the set known is the answer.
@@ -64,7 +65,11 @@ def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) 
         Where HiGHS cannot tell.
     """
     relaxed = _Relaxed(counts, fixed, forbidden, whole)
-    kept = _contradicting(relaxed)
+    counted = _by_counting(counts)
+    if counted is not None and len(counted) <= 2:  # one alone contradicts itself if it lacks items
+        return Contradiction(tuple(sorted(counted, key=relaxed.demands.index)), fewest=True, irreducible=True)
+    kept = None if counted is None else {relaxed.demands.index(one) for one in counted}
+    kept = kept or _contradicting(relaxed)
     if kept is None:
         return None
     end = perf_counter() + _SECONDS
@@ -86,6 +91,32 @@ def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) 
         tried = _fewest_hits(broken, len(relaxed.demands))
     demands = tuple(relaxed.demands[at] for at in sorted(kept))
     return Contradiction(demands, irreducible and len(tried) >= len(kept), irreducible)
+
+
+def _by_counting(counts: Counts) -> set[Demand] | None:
+    """Bounds that contradict each other by their numbers alone, as few as that shows; None where none do."""
+    lower, upper, sizes = counts.lower, np.minimum(counts.upper, counts.sizes), counts.sizes
+    for at in np.flatnonzero(lower > sizes)[:1].tolist():
+        return {Demand("at_least", at)}
+    for at in np.flatnonzero(lower > upper)[:1].tolist():
+        return {Demand("at_least", at), Demand("at_most", at)}
+    views = np.array([view for view, _ in counts.names], dtype=object)
+    found: list[set[Demand]] = []
+    for view in dict.fromkeys(views[1:].tolist()):
+        groups = np.flatnonzero(views == view)
+        every = int(sizes[groups].sum())
+        times = every // max(int(sizes[0]), 1)  # how often an item counts in the view
+        kinds: tuple[tuple[Kind, Kind, Counted, int], ...] = (
+            ("at_least", "at_most", sizes[groups] - upper[groups], every - times * int(lower[0])),
+            ("at_most", "at_least", lower[groups], times * int(upper[0])),
+        )
+        for of_all, of_groups, share, most in kinds:  # shares of more than that contradict the bound on all
+            order = np.argsort(-share, kind="stable")
+            enough = int(np.searchsorted(np.cumsum(share[order]), most, side="right")) + 1
+            if enough <= len(groups):
+                several = (Demand(of_groups, int(at)) for at in groups[order[:enough]])
+                found.append({Demand(of_all, 0), *several})
+    return min(found, key=len, default=None)
 
 
 def _contradicting(relaxed: _Relaxed) -> set[int] | None:
