@@ -274,6 +274,17 @@ def test_values_of_many_digits_are_chosen_exactly_and_say_what_is_not_computed()
     found = optiframe.solve(lower, progress=False).solution
     assert len(found) == 4
     assert "Proved best (values rounded to 12 digits)" in str(found)
+    blurred = ItemSelection.from_frame(items, at_most={"total": 2}, at_least={"total": 2})
+    texts = [finding.text for finding in optiframe.solve(blurred, progress=False).findings]
+    assert any("is worth the same to 12 digits, with one of these" in text for text in texts)
+
+
+def test_the_index_of_a_frame_can_name_the_items() -> None:
+    frame = pd.DataFrame({"value": [1.0, 3.0, 2.0]}, index=pd.Index(["a", "b", "c"], name="sku"))
+    problem = ItemSelection.from_frame(frame, item="sku", at_most={"total": 1}, forbidden=["b"])
+    chosen = optiframe.solve(problem, progress=False).solution
+    assert chosen.ids.tolist() == ["c"]
+    assert chosen.frame()["sku"].tolist() == ["c"]
 
 
 def test_findings_name_what_may_be_meant_otherwise() -> None:

@@ -115,12 +115,15 @@ class ItemSelection(Problem[Choice]):
         views
             Columns that group the items.
         item
-            The column that names the items; where there is no such column, the views name them.
+            The column that names the items, or the name of a pandas frame's index. Where there is neither,
+            the views name them.
         value
             The column of values.
         at_most, at_least, fixed, forbidden
             As the fields.
         """
+        if item not in headings(frame) and getattr(getattr(frame, "index", None), "name", None) == item:
+            frame = frame.reset_index()
         columns = {"value": value} | ({"item": item} if item != "item" or item in headings(frame) else {})
         return cls.load(
             columns=columns,

@@ -12,6 +12,7 @@ from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counted, ItemTable
 from optiframe_tvcs.selection.doubts import nearly_alike, thousands, totals
+from optiframe_tvcs.selection.worths import Worths
 
 
 def remarks(choice: Choice, at_most: Mapping[str, Counted]) -> Iterator[Finding]:
@@ -40,7 +41,8 @@ def _ties(choice: Choice) -> Iterator[Finding]:
     if choice.proof is not None and choice.proof.changes is not None:
         tied = choice.items.ids[~choice.chosen & (floats(choice.proof.changes.margins) == 0)].tolist()
         if tied:
-            text = f"another choice is worth exactly the same, with one of these: {listed(tied)}"
+            exactly = "exactly the same" if Worths.of(choice.items.values).exact else "the same to 12 digits"
+            text = f"another choice is worth {exactly}, with one of these: {listed(tied)}"
             yield _note("tie", text, tied)
 
 
