@@ -383,6 +383,44 @@ bool are_forest(const Layout& layout, std::span<const OpenElement> elements, con
     return forest;
 }
 
+// With one view alone, the open elements are taken one by one where there is room: those of greatest worth first, and of
+// equal ones the first.
+void settle_one_view(const Layout& layout, const Point& point, std::span<const OpenElement> elements,
+                     std::span<u8> state) {
+    struct Ranked {
+        double size;
+        i32 place, element, group;
+    };
+    const bool by_rows = layout.columns() == 1;
+    Vector<Ranked> ranked;
+    ranked.reserve(elements.size());
+    for (const auto& [k, row] : elements) {
+        state[k] &= static_cast<u8>(~chosen_bit);
+        // Read once, as another thread may change it: what is no number by now comes last.
+        const i32 place = static_cast<i32>(layout.place(k));
+        const double given = point.values[place], size = point.squared ? std::abs(given) : given;
+        ranked.push_back({size > 0 ? size : 0.0, place, k, by_rows ? row : layout.column[k]});
+    }
+    Vector<i64> room = by_rows ? layout.row_bounds : layout.column_bounds;
+    i64 left = layout.total;
+    for (i64 i = 0; i < layout.rows(); ++i)
+        for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k) {
+            const i64 chosen = state[k] & chosen_bit;
+            room[by_rows ? i : layout.column[k]] -= chosen;
+            left -= chosen;
+        }
+    std::ranges::sort(ranked, [](const Ranked& one, const Ranked& other) {
+        return one.size != other.size ? one.size > other.size : one.place < other.place;
+    });
+    for (const Ranked& each : ranked) {
+        if (left == 0) break;
+        if (room[each.group] == 0) continue;
+        state[each.element] |= chosen_bit;
+        --room[each.group];
+        --left;
+    }
+}
+
 } // namespace
 
 Vector<OpenElement> open_elements(const Elements& all, const Prices& prices) {
@@ -406,6 +444,7 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
             std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
             Effort& effort) {
     if (are_forest(layout, elements, prices, within)) return;
+    if (std::min(layout.rows(), layout.columns()) == 1) return settle_one_view(layout, point, elements, state);
     Open open(layout, point, unit, state, prices, true, effort);
     for (const OpenElement& each : elements) open.add_element(each.element, each.row);
     open.add_bounds(used(layout, state, prices, false), prices, within);

@@ -318,6 +318,26 @@ def test_one_view_of_worths_that_fall_evenly_needs_no_fallback(shape: str, bound
     assert not plan.effort.fallback
 
 
+@pytest.mark.parametrize("groups", ["rows", "columns", "none"])
+def test_one_view_takes_the_largest_wherever_there_is_room_and_solves_nothing_again(groups: str) -> None:
+    p, rng = 3600, np.random.default_rng(0)
+    labels, total = rng.permutation(p) % 500, 1000
+    views = {} if groups == "none" else {groups: {"labels": labels, "bounds": 3}}
+    over = ThreeView.load(total=total, size=p, **views)
+    # Over 600 decades, with ties.
+    v = np.round(10.0 ** rng.uniform(0, 2, p)) * 10.0 ** rng.choice([-300.0, -1.0, 300.0], p)
+    room, kept = np.full(500, p if groups == "none" else 3), np.zeros(p)
+    for at in np.argsort(-v, kind="stable").tolist():
+        if room[labels[at]] and np.count_nonzero(kept) < total:
+            room[labels[at]] -= 1
+            kept[at] = v[at]
+    selection = over.select_for(v)
+    assert selection.certificate.holds
+    assert np.array_equal(np.where(selection.support, v, 0.0), kept)
+    assert over.plan.effort is not None
+    assert over.plan.effort.levels == 0
+
+
 @pytest.mark.skipif(not BUILT, reason="the reference has one path, and takes long")
 @pytest.mark.parametrize("side", [60, 145])  # more than one list holds; more than are smoothed at once
 def test_ties_of_equal_worths_are_broken_by_index_on_every_path(side: int) -> None:
