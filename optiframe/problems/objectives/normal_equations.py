@@ -44,6 +44,10 @@ class HessianRows:
         """Rows of these columns, shape (k, columns); None where too many numbers would be kept."""
         return self._table[self._place[indices]] if self._has(indices) else None
 
+    def whole(self) -> tuple[Array, NDArray[np.intp]] | None:
+        """A table of all rows and the place of each column's row in it; None where there are too many."""
+        return (self._table, self._place) if self._has(np.arange(len(self._place))) else None
+
     def among(self, indices: NDArray[np.intp]) -> Array | None:
         """The part that belongs to these columns, shape (k, k); None where there are too many."""
         if not self._has(indices):

@@ -11,6 +11,8 @@
 
 #include "project.hpp"
 
+void add_splicing(nanobind::module_& m); // of splicing_module.cpp
+
 namespace {
 
 using namespace optiframe;
@@ -128,4 +130,6 @@ NB_MODULE(_native, m) {
           nb::arg("unit"), nb::arg("forced"), exact("prices"), exact("support").none(), exact("kept").none());
 
     m.def("keep", &keep, nb::arg("layout"), nb::arg("values"), nb::arg("kept"));
+
+    add_splicing(m);
 }

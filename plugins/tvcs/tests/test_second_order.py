@@ -61,6 +61,30 @@ def test_of_least_squares_the_model_is_exact() -> None:
     assert local.predicted(indices, np.asarray(found))[0] == pytest.approx(function.value(best))
 
 
+@pytest.mark.parametrize("model", [LeastSquares, Logistic, SquaredHinge])
+@pytest.mark.parametrize("free", [False, True])
+def test_pairs_are_those_that_lower_the_model_most(model: type[LinearModel], free: bool) -> None:
+    function = example(model)
+    inside = np.array([2, 5, 11])
+    x = minimise_on(function, np.isin(np.arange(12), inside), np.zeros(12))
+    local = SecondOrder.around(function, x)
+    assert local is not None
+    bends = function.hessian(x).diagonal()
+    pairs = local.swaps(inside, x[inside], function.gradient(x), bends, free)
+    assert pairs is not None
+    least: dict[int, tuple[float, int]] = {}
+    for coming in np.setdiff1d(np.arange(12), inside):
+        for going in inside[: 2 if free else 3]:
+            kept = np.sort(np.append(inside[inside != going], coming))
+            value, _ = local.predicted(kept, np.asarray(local.minimizer_on(kept)))
+            least[coming] = min(least.get(coming, (np.inf, 0)), (value, going))
+    better = sorted((value, coming, going) for coming, (value, going) in least.items())
+    now, _ = local.predicted(inside, np.asarray(local.minimizer_on(inside)))
+    wanted = [(coming, going) for value, coming, going in better if value < now]
+    assert list(zip(*(each.tolist() for each in pairs), strict=True)) == wanted
+    assert len(wanted) > 2
+
+
 def test_alike_columns_have_a_rough_minimum_only() -> None:
     matrix = np.random.default_rng(0).standard_normal((50, 3))[:, [0, 0, 1, 2]]
     function = LeastSquares(matrix=matrix, target=matrix @ np.ones(4))

@@ -13,7 +13,7 @@ from optiframe_tvcs.learning import path as sizes_of_a_path
 from optiframe_tvcs.learning.l1_path import l1_path
 from optiframe_tvcs.learning.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on
-from optiframe_tvcs.learning.splicing import Splicing
+from optiframe_tvcs.learning.search import Search
 from optiframe_tvcs.learning.trials import Trials
 
 import optiframe
@@ -48,6 +48,31 @@ def test_pursuits_lead_on_where_exchanges_end() -> None:
         found = optiframe.solve(problem, "tvcs.splicing")
         short = optiframe.solve(problem, "tvcs.splicing", pursuit=0)
         assert found.objective <= short.objective * (1 + 1e-9)
+
+
+def test_the_answer_cannot_be_improved_by_any_exchange_of_two_entries() -> None:
+    for seed in range(3):
+        function, _ = planted(seed, 0.95)
+        found = optiframe.solve(optiframe.Minimize(function, over=Cardinality(size=4)), "tvcs.splicing")
+        inside = np.flatnonzero(found.solution)
+        for going in inside:
+            for coming in np.setdiff1d(np.arange(60), inside):
+                kept = np.isin(np.arange(60), [*inside[inside != going], coming])
+                other = function.value(minimise_on(function, kept, np.zeros(60)))
+                assert other >= found.objective * (1 - 1e-9)
+
+
+def test_a_path_gives_a_result_of_the_fit_that_it_keeps() -> None:
+    function, _ = planted(0)
+    path = SizePath(function, None, intercept=False, solver="tvcs.splicing", budget=None, seed=0)
+    result = path.result(4)
+    assert result.status == "finished"
+    assert result.solution == pytest.approx(path.at(4).solution)
+    assert result.objective == pytest.approx(path.at(4).objective)
+    limited = SizePath(
+        function, None, intercept=False, solver="tvcs.splicing", budget={"iterations": 1}, seed=0
+    )
+    assert limited.at(4) is limited.result(4)
 
 
 def test_fits_along_an_l1_penalty_are_nearly_its_best_and_leave_the_intercept_free() -> None:
@@ -128,7 +153,6 @@ def test_growing_blocks_recover_where_blocks_of_one_size_do_not() -> None:
 
 def test_a_pursuit_ends_where_all_that_it_meets_is_far_from_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     function, _ = planted(0)
-    problem = optiframe.Minimize(function, over=Cardinality(size=6))
     fits = []
 
     def with_values(worse: list[float]) -> int:
@@ -145,7 +169,7 @@ def test_a_pursuit_ends_where_all_that_it_meets_is_far_from_the_best(monkeypatch
         monkeypatch.setattr(trying, "wide", wide)
         monkeypatch.setattr(trying, "fit", lambda *_: None)
         monkeypatch.setattr(LeastSquares, "value", lambda _, x: float(x.max(initial=1.0)))
-        Splicing()._pursued(problem, trying, best, 1.0, set())
+        Search(function, Cardinality(size=6), trying, pursuit=20, width=10).pursued(best, 1.0)
         monkeypatch.undo()
         return len(fits)
 

@@ -111,8 +111,8 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             losses = search(sizes, self._by_criterion(path, self.size, matrix.shape[1]), shorten=shorten)
         else:
             losses = {size: np.array([np.nan]) for size in sizes}
-        results = [path.at(size) for size in sorted(losses)]
-        points = [result.solution for result in results]
+        fits = [path.at(size) for size in sorted(losses)]
+        points = [fit.solution for fit in fits]
         self.sizes_ = np.array(sorted(losses))
         self.scores_ = np.array([losses[size].mean() for size in sorted(losses)])
         chosen = int(np.argmin(self.scores_)) if isinstance(self.size, str) else len(points) - 1
@@ -124,8 +124,8 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         undone = [scaling.undo(x) for x in points]
         self.coef_path_ = np.array([weights for weights, _ in undone])
         self.intercept_path_ = np.array([intercept + middle for _, intercept in undone])
-        self.result_ = results[chosen]
-        self.n_iter_ = max(1, sum(result.iterations for result in results))
+        self.result_ = path.result(int(self.sizes_[chosen]))
+        self.n_iter_ = max(1, sum(fit.iterations for fit in fits))
         self.coef_, self.intercept_ = undone[chosen][0], float(self.intercept_path_[chosen])
         self.size_ = int(np.count_nonzero(self.coef_))
         findings.extend(fits_anything(self.size_ + self.fit_intercept, len(target)))

@@ -7,18 +7,22 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_tvcs.learning.restricted import Inner, minimise_on
 from optiframe_tvcs.learning.second_order import SecondOrder
 
+_ROWS = (
+    2000  # of labels, up to which pairs are compared: of a9a they found no better fits, in a fifth more time
+)
 _ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries counts
 
 
 class Trials:
     """Fits of the objective itself; any with a gradient."""
 
+    pairs = False  # whether exchanges of two entries can be compared, all of them at once
     strayed = True  # whether the last wide fit was one of the objective itself
 
     def __init__(self, function: Objective, inner: Inner, time_left: Callable[[], float]) -> None:
@@ -30,6 +34,12 @@ class Trials:
     def gradient(self, x: Array) -> Array:
         """The gradient at a point of few entries."""
         return np.asarray(self._function.gradient(x))
+
+    def swaps(
+        self, x: Array, gradient: Array, bends: Array, free: bool
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+        """Exchanges of two entries that look better, as `SecondOrder.swaps`; None where there is no model."""
+        return None
 
     def wide(self, kept: NDArray[np.bool_], start: Array) -> Array:
         """A rough minimum on a wide support."""
@@ -51,6 +61,10 @@ class ModelledTrials(Trials):
     _model: SecondOrder | None = None
     strayed = False
 
+    def __init__(self, function: LinearModel, inner: Inner, time_left: Callable[[], float]) -> None:
+        super().__init__(function, inner, time_left)
+        self.pairs = isinstance(function, LeastSquares) or len(function) <= _ROWS
+
     def around(self, x: Array) -> None:
         self.strayed = False
         if self._model is None or not self._model.exact:
@@ -60,6 +74,14 @@ class ModelledTrials(Trials):
         indices, model = x.nonzero()[0], self._model
         found = None if model is None or self.strayed else model.gradient_at(indices, x[indices])
         return super().gradient(x) if found is None else found
+
+    def swaps(
+        self, x: Array, gradient: Array, bends: Array, free: bool
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+        inside = x.nonzero()[0]
+        if self._model is None or not len(inside):
+            return None
+        return self._model.swaps(inside, x[inside], gradient, bends, free)
 
     def wide(self, kept: NDArray[np.bool_], start: Array) -> Array:
         indices, model = kept.nonzero()[0], self._model
@@ -96,8 +118,9 @@ class ModelledTrials(Trials):
 
 def trials(function: Objective, inner: Inner, time_left: Callable[[], float]) -> Trials:
     """The cheaper way for this objective."""
-    modelled = inner == "auto" and isinstance(function, LinearModel) and function.smooth
-    return (ModelledTrials if modelled else Trials)(function, inner, time_left)
+    if inner == "auto" and isinstance(function, LinearModel) and function.smooth:
+        return ModelledTrials(function, inner, time_left)
+    return Trials(function, inner, time_left)
 
 
 def _filled(indices: NDArray[np.intp], values: Array, shape: tuple[int, ...]) -> Array:

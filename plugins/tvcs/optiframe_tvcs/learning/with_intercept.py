@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe_tvcs.sets.sparse_sets import Projector, enlarged, projector
 
@@ -60,6 +61,13 @@ def free_intercept(loss: type[LinearModel]) -> type[LinearModel]:
             return found
 
     return FreeIntercept
+
+
+def counted(over: ConstraintSet) -> tuple[int, bool] | None:
+    """How many entries the set bounds, and whether the last is free besides; None where it says more."""
+    free = isinstance(over, WithIntercept)
+    inner = over.over if isinstance(over, WithIntercept) else over
+    return (inner.size, free) if type(inner) is Cardinality else None
 
 
 class _Projector:

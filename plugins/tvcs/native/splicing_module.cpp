@@ -1,0 +1,103 @@
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <string>
+
+#include <optiframe/arrays.hpp>
+
+#include "lasso.hpp"
+#include "splicing.hpp"
+
+namespace {
+
+using namespace optiframe;
+namespace fits = tvcs::fits;
+using i64 = std::int64_t;
+
+// A routine of SciPy's, whose capsule is named by its signature: `d` is a float64 there, and an int has 32 bits.
+template <class Routine> Routine* of_scipy(const char* module, const char* name) {
+    const nb::object capsule = nb::module_::import_(module).attr("__pyx_capi__")[name];
+    const char* signature = PyCapsule_GetName(capsule.ptr());
+    check(signature != nullptr && std::string(signature).find(", int *, ") != std::string::npos,
+          "SciPy's routines take other arguments");
+    return reinterpret_cast<Routine*>(PyCapsule_GetPointer(capsule.ptr(), signature));
+}
+const fits::Lapack& lapack() {
+    using fits::Lapack;
+    constexpr const char *blas = "scipy.linalg.cython_blas", *systems = "scipy.linalg.cython_lapack";
+    static const Lapack found{of_scipy<Lapack::Dposv>(systems, "dposv"), of_scipy<Lapack::Dsyrk>(blas, "dsyrk"),
+                              of_scipy<Lapack::Dgemm>(blas, "dgemm")};
+    return found;
+}
+
+fits::KnownRows known_rows(const InRows<double>& table, const In<i64>& place, std::size_t columns) {
+    check(table.shape(0) == columns && table.shape(1) == columns, "the table is not a square of x's length");
+    check_length(place, columns, "place");
+    return {table.data(), copy_codes(span(place), static_cast<i64>(columns), "place")};
+}
+
+// Keeps the arrays that the search reads.
+struct SmallSplicing {
+    InRows<double> matrix;
+    In<double> target, ridge;
+    std::optional<InRows<double>> table;
+    std::optional<In<i64>> place;
+    fits::Splicing run;
+    bool searching = false;
+};
+
+void make_splicing(SmallSplicing* self, InRows<double> matrix, bool turned, In<double> target, int loss,
+                   In<double> ridge, std::optional<InRows<double>> table, std::optional<In<i64>> place, i64 size,
+                   bool free, int pursuit, i64 width) {
+    const std::size_t rows = matrix.shape(turned), columns = matrix.shape(!turned);
+    constexpr std::size_t most = std::size_t{1} << 30;
+    check(rows > 0 && columns > 0 && rows < most && columns < most, "the matrix is empty or too large");
+    check_length(target, rows, "target");
+    check_length(ridge, columns, "ridge");
+    check(loss >= 0 && loss < 3 && size >= 0 && width >= 0,
+          "the loss must be 0, 1 or 2, sizes at least 0");
+    fits::KnownRows known;
+    if (loss == 0) {
+        check(table && place, "least squares need their table");
+        known = known_rows(*table, *place, columns);
+    }
+    const fits::SmallTable samples{matrix.data(), rows, columns, turned ? 1 : columns, turned ? rows : 1,
+                                   target.data(), static_cast<fits::Loss>(loss), ridge.data(), lapack()};
+    new (self) SmallSplicing{matrix, target, ridge, table, place,
+                             fits::Splicing(samples, std::move(known), static_cast<std::size_t>(size), free, pursuit,
+                                            static_cast<std::size_t>(width))};
+}
+
+double improved(SmallSplicing& self, Out<double> x, double value, double seconds) {
+    check_length(x, self.run.columns(), "x");
+    check(!self.searching, "one search at a time"); // Python is locked, but may serve a signal meanwhile
+    struct Searching {
+        bool& it;
+        explicit Searching(bool& it) : it(it) { it = true; }
+        ~Searching() { it = false; }
+    } searching(self.searching);
+    return self.run.improved(span(x), value, seconds);
+}
+
+void lasso(InRows<double> table, In<i64> place, In<double> right, In<double> penalty, Out<double> x, double close,
+           int passes) {
+    const std::size_t columns = x.shape(0);
+    const fits::KnownRows known = known_rows(table, place, columns);
+    check_length(right, columns, "right");
+    check_length(penalty, columns, "penalty");
+    nb::gil_scoped_release unlocked;
+    fits::lasso(known, span(right), span(penalty), span(x), close, passes);
+}
+
+} // namespace
+
+void add_splicing(nb::module_& m) {
+    nb::class_<SmallSplicing>(m, "SmallSplicing")
+        .def("__init__", &make_splicing, exact("matrix"), nb::arg("turned"), exact("target"), nb::arg("loss"),
+             exact("ridge"), exact("table").none(), exact("place").none(), nb::arg("size"), nb::arg("free"),
+             nb::arg("pursuit"), nb::arg("width"))
+        .def("improved", &improved, exact("x"), nb::arg("value"), nb::arg("seconds"));
+
+    m.def("lasso", &lasso, exact("table"), exact("place"), exact("right"), exact("penalty"), exact("x"),
+          nb::arg("close"), nb::arg("passes"));
+}

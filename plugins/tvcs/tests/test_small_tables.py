@@ -1,0 +1,193 @@
+"""The kernels for fits of small tables: the searches and answers of the general way, refusals, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import optiframe_tvcs
+import pytest
+from optiframe_tvcs.kernels import reference_splicing as reference
+from optiframe_tvcs.kernels import splicing as kernels
+from optiframe_tvcs.learning import small
+from optiframe_tvcs.learning.path import SizePath
+from optiframe_tvcs.learning.restricted import minimise_on
+from optiframe_tvcs.learning.search import Search
+from optiframe_tvcs.learning.trials import trials
+from optiframe_tvcs.learning.with_intercept import free_intercept
+
+import optiframe
+from optiframe.problems.objectives.losses import LinearModel
+from optiframe.problems.sets.vector_sets import Cardinality
+from optiframe.testing import check_refusals
+
+BUILT = kernels.SmallSplicing is not reference.SmallSplicing
+
+
+def example(
+    model: type[LinearModel], seed: int, *, columns: int = 40, correlation: float = 0.8
+) -> LinearModel:
+    """80 samples of correlated features, 6 of them true; the last column is an intercept's."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((80, columns))
+    for j in range(1, columns):
+        matrix[:, j] = correlation * matrix[:, j - 1] + np.sqrt(1 - correlation**2) * matrix[:, j]
+    matrix[:, -1] = 1.0
+    truth = np.zeros(columns)
+    truth[rng.choice(columns - 1, 6, replace=False)] = rng.choice([-1, 1], 6) * rng.uniform(0.5, 1.5, 6)
+    target = matrix @ truth + 0.3 * rng.standard_normal(80)
+    if model is not reference.LOSSES[0]:
+        target = np.where(target > 0, 1.0, -1.0)
+    matrix = np.asfortranarray(matrix) if seed % 2 else matrix
+    if seed % 3 == 0:
+        return model(matrix=matrix, target=target, l2=1e-3)
+    spared: Any = free_intercept(model)
+    made: LinearModel = spared(matrix=matrix, target=target, l2=1e-3, free=columns - 1)
+    return made
+
+
+def arguments(function: LinearModel, *, free: bool, size: int = 5) -> dict[str, Any]:
+    loss = [issubclass(type(function), each) for each in reference.LOSSES].index(True)
+    whole = function.hessian_rows(np.zeros(function.shape)).whole() if loss == 0 else (None, None)
+    assert whole is not None
+    return {
+        "matrix": function.matrix.T if np.isfortran(function.matrix) else function.matrix,
+        "turned": np.isfortran(function.matrix),
+        "target": function.target,
+        "loss": loss,
+        "ridge": np.array(np.broadcast_to(function.ridge, function.shape)),
+        "table": whole[0],
+        "place": whole[1],
+        "size": size,
+        "free": free,
+        "pursuit": 20,
+        "width": 10,
+    }
+
+
+@pytest.mark.parametrize("model", reference.LOSSES)
+@pytest.mark.parametrize("free", [False, True])
+def test_each_search_ends_where_the_general_one_does(model: type[LinearModel], free: bool) -> None:
+    moves = 0
+    for seed in range(12):
+        function = example(model, seed, correlation=0.3 * (seed % 4))
+        given = arguments(function, free=free)
+        searches = [module.SmallSplicing(**given) for module in (kernels, reference)]
+        kept = np.isin(np.arange(40), [1, 2, 3, 4, 5] + [39] * free)
+        x = minimise_on(function, kept, np.zeros(40))
+        value = function.value(x)
+        while True:
+            ours, theirs = x.copy(), x.copy()
+            ahead = [
+                s.improved(point, value, np.inf) for s, point in zip(searches, (ours, theirs), strict=True)
+            ]
+            assert ahead[0] == pytest.approx(ahead[1], rel=1e-9)
+            assert np.array_equal(ours != 0, theirs != 0)
+            assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-8)
+            if ahead[0] >= value:
+                break
+            assert ahead[0] == pytest.approx(function.value(ours), rel=1e-12)
+            x, value, moves = ours, ahead[0], moves + 1
+    assert moves > 12
+
+
+@pytest.mark.parametrize("model", reference.LOSSES)
+def test_a_path_is_that_of_the_general_search(
+    model: type[LinearModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def path() -> list[np.ndarray]:
+        fits = SizePath(example(model, 3), None, intercept=True, solver="tvcs.splicing", budget=None, seed=0)
+        return [fits.at(size).solution for size in range(7)]
+
+    ours = path()
+    monkeypatch.setattr(small, "SmallSplicing", reference.SmallSplicing)  # as where nothing was built
+    for mine, theirs in zip(ours, path(), strict=True):
+        assert mine == pytest.approx(theirs, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("model", reference.LOSSES)
+def test_where_columns_are_alike_the_general_search_takes_over(
+    model: type[LinearModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = example(model, 0)
+    twice = np.hstack([function.matrix, function.matrix])
+    function = model(matrix=twice, target=function.target)
+    problem = optiframe.Minimize(function, over=Cardinality(size=4))
+    ours = optiframe.solve(problem, "tvcs.splicing")
+    monkeypatch.setattr(small, "SmallSplicing", reference.SmallSplicing)
+    assert ours.objective == pytest.approx(optiframe.solve(problem, "tvcs.splicing").objective, rel=1e-6)
+
+
+def test_a_search_out_of_time_ends() -> None:
+    function = example(reference.LOSSES[0], 0)
+    x = np.zeros(40)
+    value = function.value(x)
+    for module in (kernels, reference):
+        search = module.SmallSplicing(**arguments(function, free=False))
+        after = search.improved(x, value, 0.0)  # a pursuit would have led further than one exchange does
+        assert after == pytest.approx(function.value(x))
+        assert search.improved(x, after, 60.0) < after
+
+
+def test_losses_and_sets_that_the_kernel_does_not_know_take_the_general_search() -> None:
+    class Halved(reference.LOSSES[0]):  # type: ignore[misc, valid-type]  # a class of the losses there
+        def losses(self, z: np.ndarray) -> np.ndarray:
+            return np.asarray(super().losses(z) / 2)
+
+    known = example(reference.LOSSES[0], 0)
+    problem = optiframe.Minimize(known, over=Cardinality(size=3))
+    search = Search(known, problem.over, trials(known, "auto", lambda: np.inf), pursuit=20, width=10)
+    assert (small.small_search(problem, search) is not None) == BUILT
+    for other in (
+        optiframe.Minimize(Halved(matrix=known.matrix, target=known.target), over=Cardinality(size=3)),
+        optiframe.Minimize(known, over=optiframe_tvcs.ThreeView(total=3, size=40)),
+    ):
+        assert small.small_search(other, search) is None
+
+
+def lasso_arguments(seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    function = example(reference.LOSSES[0], seed)
+    table, place = function.hessian_rows(np.zeros(40)).whole() or (None, None)
+    return {
+        "table": table,
+        "place": place,
+        "right": -function.gradient(np.zeros(40)),
+        "penalty": np.where(np.arange(40) == 39, 0.0, 10.0 ** rng.uniform(-3, -1)),
+        "x": np.zeros(40),
+        "close": 1e-9,
+        "passes": 1000,
+    }
+
+
+def test_a_quadratic_with_an_l1_penalty_is_at_its_minimum_and_as_the_reference_says() -> None:
+    for seed in range(8):
+        given = lasso_arguments(seed)
+        other = {**given, "x": given["x"].copy()}
+        kernels.lasso(**given)
+        reference.lasso(**other)
+        x, penalty = given["x"], given["penalty"]
+        assert x == pytest.approx(other["x"], abs=1e-7)
+        slope = x @ given["table"][given["place"]] - given["right"]
+        inside = x != 0
+        assert slope[inside] == pytest.approx(-np.sign(x[inside]) * penalty[inside], abs=1e-6)
+        assert (np.abs(slope) <= penalty + 1e-6).all()
+
+
+@pytest.mark.parametrize("loss", range(3))
+def test_wrong_arguments_are_refused(loss: int) -> None:
+    given = arguments(example(reference.LOSSES[loss], 0), free=True)
+    numbers = {"size", "pursuit", "width"}
+    unused = {"table", "place"} if loss else set()
+    check_refusals(
+        reference.SmallSplicing,
+        {key: value for key, value in given.items() if key not in unused} | dict.fromkeys(unused),
+        any_number=numbers | {"loss"},
+        optional=unused,
+    )
+    check_refusals(reference.lasso, lasso_arguments(0), any_number={"passes"})
+    if BUILT:
+        search: Any = kernels.SmallSplicing(**given)
+        for wrong in (np.zeros(39), np.zeros((40, 1)), np.zeros(40, dtype=np.float32), None):
+            with pytest.raises((TypeError, ValueError)):
+                search.improved(wrong, 1.0, 1.0)
