@@ -36,6 +36,33 @@ fits::KnownRows known_rows(const InRows<double>& table, const In<i64>& place, st
     return {table.data(), copy_codes(span(place), static_cast<i64>(columns), "place")};
 }
 
+fits::SmallTable small_table(const InRows<double>& matrix, bool turned, const In<double>& target, int loss,
+                             const In<double>& ridge) {
+    const std::size_t rows = matrix.shape(turned), columns = matrix.shape(!turned);
+    constexpr std::size_t most = std::size_t{1} << 30;
+    check(rows > 0 && columns > 0 && rows < most && columns < most, "the matrix is empty or too large");
+    check_length(target, rows, "target");
+    check_length(ridge, columns, "ridge");
+    check(loss >= 0 && loss < 3, "the loss must be 0, 1 or 2");
+    return {matrix.data(), rows, columns, turned ? 1 : columns, turned ? rows : 1, target.data(),
+            static_cast<fits::Loss>(loss), ridge.data(), lapack()};
+}
+
+bool newton(InRows<double> matrix, bool turned, In<double> target, int loss, In<double> ridge, In<i64> at,
+            Out<double> x, double accuracy, double least, std::optional<InRows<double>> hessian) {
+    const fits::SmallTable samples = small_table(matrix, turned, target, loss, ridge);
+    const std::size_t k = at.size();
+    check_length(x, k, "x");
+    if (hessian) check(hessian->shape(0) == k && hessian->shape(1) == k, "the Hessian is not a square of x's length");
+    const std::vector<i64> codes = copy_codes(span(at), static_cast<i64>(samples.columns), "at");
+    const fits::Point start{{codes.begin(), codes.end()}, fits::Numbers(x.data(), x.data() + k)};
+    const std::size_t given = hessian ? k * k : 0;
+    const double* first = hessian ? hessian->data() : nullptr;
+    const auto found = samples.fit(start, accuracy, least, fits::Numbers(first, first + given));
+    if (found) std::copy(found->values.begin(), found->values.end(), x.data());
+    return found.has_value();
+}
+
 // Keeps the arrays that the search reads.
 struct SmallSplicing {
     InRows<double> matrix;
@@ -49,20 +76,13 @@ struct SmallSplicing {
 void make_splicing(SmallSplicing* self, InRows<double> matrix, bool turned, In<double> target, int loss,
                    In<double> ridge, std::optional<InRows<double>> table, std::optional<In<i64>> place, i64 size,
                    bool free, int pursuit, i64 width) {
-    const std::size_t rows = matrix.shape(turned), columns = matrix.shape(!turned);
-    constexpr std::size_t most = std::size_t{1} << 30;
-    check(rows > 0 && columns > 0 && rows < most && columns < most, "the matrix is empty or too large");
-    check_length(target, rows, "target");
-    check_length(ridge, columns, "ridge");
-    check(loss >= 0 && loss < 3 && size >= 0 && width >= 0,
-          "the loss must be 0, 1 or 2, sizes at least 0");
+    const fits::SmallTable samples = small_table(matrix, turned, target, loss, ridge);
+    check(size >= 0 && width >= 0, "the size and the width must be at least 0");
     fits::KnownRows known;
     if (loss == 0) {
         check(table && place, "least squares need their table");
-        known = known_rows(*table, *place, columns);
+        known = known_rows(*table, *place, samples.columns);
     }
-    const fits::SmallTable samples{matrix.data(), rows, columns, turned ? 1 : columns, turned ? rows : 1,
-                                   target.data(), static_cast<fits::Loss>(loss), ridge.data(), lapack()};
     new (self) SmallSplicing{matrix, target, ridge, table, place,
                              fits::Splicing(samples, std::move(known), static_cast<std::size_t>(size), free, pursuit,
                                             static_cast<std::size_t>(width))};
@@ -97,6 +117,9 @@ void add_splicing(nb::module_& m) {
              exact("ridge"), exact("table").none(), exact("place").none(), nb::arg("size"), nb::arg("free"),
              nb::arg("pursuit"), nb::arg("width"))
         .def("improved", &improved, exact("x"), nb::arg("value"), nb::arg("seconds"));
+
+    m.def("newton", &newton, exact("matrix"), nb::arg("turned"), exact("target"), nb::arg("loss"), exact("ridge"),
+          exact("at"), exact("x"), nb::arg("accuracy"), nb::arg("least"), exact("hessian").none());
 
     m.def("lasso", &lasso, exact("table"), exact("place"), exact("right"), exact("penalty"), exact("x"),
           nb::arg("close"), nb::arg("passes"));

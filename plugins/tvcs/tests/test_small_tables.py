@@ -9,7 +9,7 @@ import optiframe_tvcs
 import pytest
 from optiframe_tvcs.kernels import reference_splicing as reference
 from optiframe_tvcs.kernels import splicing as kernels
-from optiframe_tvcs.learning import small
+from optiframe_tvcs.learning import dense, small
 from optiframe_tvcs.learning.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.search import Search
@@ -100,7 +100,7 @@ def test_a_path_is_that_of_the_general_search(
         return [fits.at(size).solution for size in range(7)]
 
     ours = path()
-    monkeypatch.setattr(small, "SmallSplicing", reference.SmallSplicing)  # as where nothing was built
+    monkeypatch.setattr(dense, "SmallSplicing", reference.SmallSplicing)  # as where nothing was built
     for mine, theirs in zip(ours, path(), strict=True):
         assert mine == pytest.approx(theirs, rel=1e-6, abs=1e-8)
 
@@ -114,7 +114,7 @@ def test_where_columns_are_alike_the_general_search_takes_over(
     function = model(matrix=twice, target=function.target)
     problem = optiframe.Minimize(function, over=Cardinality(size=4))
     ours = optiframe.solve(problem, "tvcs.splicing")
-    monkeypatch.setattr(small, "SmallSplicing", reference.SmallSplicing)
+    monkeypatch.setattr(dense, "SmallSplicing", reference.SmallSplicing)
     assert ours.objective == pytest.approx(optiframe.solve(problem, "tvcs.splicing").objective, rel=1e-6)
 
 
@@ -143,6 +143,51 @@ def test_losses_and_sets_that_the_kernel_does_not_know_take_the_general_search()
         optiframe.Minimize(known, over=optiframe_tvcs.ThreeView(total=3, size=40)),
     ):
         assert small.small_search(other, search) is None
+
+
+def newton_arguments(function: LinearModel, **changes: Any) -> dict[str, Any]:
+    given = arguments(function, free=False)
+    table = {key: given[key] for key in ("matrix", "turned", "target", "loss", "ridge")}
+    at = np.array([1, 4, 20, 39])
+    return {
+        **table,
+        "at": at,
+        "x": np.zeros(4),
+        "accuracy": 1e-9,
+        "least": np.inf,
+        "hessian": None,
+        **changes,
+    }
+
+
+@pytest.mark.parametrize("model", reference.LOSSES)
+def test_a_fit_on_a_support_is_that_of_the_reference(model: type[LinearModel]) -> None:
+    for seed in range(6):
+        function = example(model, seed)
+        near = 0.1 * np.random.default_rng(seed).standard_normal(4)
+        curved = function.hessian(np.zeros(40))[np.ix_([1, 4, 20, 39], [1, 4, 20, 39])]
+        for changes in ({"x": near}, {"hessian": curved}, {"accuracy": 0.1, "x": near, "hessian": curved}):
+            given, other = (newton_arguments(function, **changes) for _ in range(2))
+            given["x"], other["x"] = given["x"].copy(), other["x"].copy()
+            assert kernels.newton(**given)
+            assert reference.newton(**other)
+            assert given["x"] == pytest.approx(other["x"], rel=1e-6, abs=1e-9)
+            if changes.get("accuracy") is None:
+                x = np.zeros(40)
+                x[given["at"]] = given["x"]
+                assert function.gradient(x)[given["at"]] == pytest.approx(0, abs=1e-8)
+
+
+def test_a_fit_on_columns_that_are_alike_is_left_to_another_method() -> None:
+    function = example(reference.LOSSES[1], 0)
+    twice = np.column_stack([function.matrix[:, 0], function.matrix[:, 0]])
+    model = reference.LOSSES[1](matrix=twice, target=function.target)
+    if BUILT:
+        given = newton_arguments(model, at=np.array([0, 1]), x=np.zeros(2))
+        assert not kernels.newton(**given)
+        assert not given["x"].any()
+    x = minimise_on(model, np.ones(2, dtype=bool), np.zeros(2))
+    assert model.gradient(x) == pytest.approx(0, abs=1e-8)
 
 
 def lasso_arguments(seed: int) -> dict[str, Any]:
@@ -186,6 +231,9 @@ def test_wrong_arguments_are_refused(loss: int) -> None:
         optional=unused,
     )
     check_refusals(reference.lasso, lasso_arguments(0), any_number={"passes"})
+    function = example(reference.LOSSES[loss], 0)
+    fit = newton_arguments(function, hessian=np.eye(4))
+    check_refusals(reference.newton, fit, any_number={"loss"}, optional={"hessian"})
     if BUILT:
         search: Any = kernels.SmallSplicing(**given)
         for wrong in (np.zeros(39), np.zeros((40, 1)), np.zeros(40, dtype=np.float32), None):

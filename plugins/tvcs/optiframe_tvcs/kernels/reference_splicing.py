@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.sets.vector_sets import Cardinality
-from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.trials import trials
-from optiframe_tvcs.learning.with_intercept import WithIntercept
 
 LOSSES: tuple[type[LinearModel], ...] = (LeastSquares, Logistic, SquaredHinge)
 
@@ -36,6 +33,17 @@ def _ridged(loss: type[LinearModel]) -> type[LinearModel]:
             return found
 
     return Ridged
+
+
+def _model(
+    matrix: NDArray[np.float64],
+    turned: bool,
+    target: NDArray[np.float64],
+    loss: int,
+    ridge: NDArray[np.float64],
+) -> LinearModel:
+    fields: dict[str, Any] = {"matrix": matrix.T if turned else matrix, "target": target, "weights": ridge}
+    return _ridged(LOSSES[loss]).model_construct(**fields)
 
 
 class SmallSplicing:
@@ -67,11 +75,14 @@ class SmallSplicing:
         pursuit: int,
         width: int,
     ) -> None:
+        # What these import asks for kernels.
+        from optiframe_tvcs.learning.search import Search
+        from optiframe_tvcs.learning.trials import trials
+        from optiframe_tvcs.learning.with_intercept import WithIntercept
+
         self._end = math.inf
         over = Cardinality(size=size)
-        function: LinearModel = _ridged(LOSSES[loss]).model_construct(
-            matrix=matrix.T if turned else matrix, target=target, weights=ridge
-        )
+        function = _model(matrix, turned, target, loss, ridge)
         self._search = Search(
             function,
             WithIntercept(over=over) if free else over,
@@ -91,6 +102,32 @@ class SmallSplicing:
             return value
         x[:], value = better
         return value
+
+
+def newton(
+    matrix: NDArray[np.float64],
+    turned: bool,
+    target: NDArray[np.float64],
+    loss: int,
+    ridge: NDArray[np.float64],
+    at: NDArray[np.int64],
+    x: NDArray[np.float64],
+    accuracy: float,
+    least: float,
+    hessian: NDArray[np.float64] | None,
+) -> bool:
+    """Brings `x`, the entries of a point at the columns `at`, to the minimum over these.
+
+    The first arguments are those of `SmallSplicing`, the last ones those of `restricted.minimise_on`. False
+    where the compiled kernel needs another method, as the Hessian is nearly singular; `x` is then unchanged.
+    """
+    from optiframe_tvcs.learning.restricted import newton_method  # which asks for kernels
+
+    function = _model(matrix, turned, target, loss, ridge).on_columns(at)
+    x[:] = newton_method(
+        function, x, lambda: math.inf, accuracy=accuracy, least=least, by_matrix=True, hessian=hessian
+    )
+    return True
 
 
 def lasso(

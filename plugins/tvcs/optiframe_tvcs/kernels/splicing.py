@@ -1,4 +1,4 @@
-"""Searches for supports of small tables, and quadratics with an l1 penalty."""
+"""Searches for supports of small tables, fits on a support, and quadratics with an l1 penalty."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ from optiframe.native import native
 from optiframe_tvcs.kernels import reference_splicing as reference
 
 SmallSplicing = native(reference.SmallSplicing)
+newton = native(reference.newton)
 lasso = native(reference.lasso)

@@ -14,6 +14,8 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.objectives.normal_equations import solved
 from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.records.fields import Array
+from optiframe_tvcs.kernels.splicing import newton
+from optiframe_tvcs.learning.dense import dense_table
 from optiframe_tvcs.learning.grouped_rows import GroupedRows
 
 Inner = Annotated[
@@ -138,8 +140,13 @@ def minimise_on(
         if values is not None:
             x.reshape(-1)[indices] = values
             return x
-    reduced, z = _reduced(function, indices, inner), np.array(start, dtype=np.float64).reshape(-1)[indices]
+    z = np.array(start, dtype=np.float64).reshape(-1)[indices]
     few = inner == "auto" and isinstance(function, LinearModel) and len(indices) <= _FEW
+    dense = dense_table(function) if few and not isinstance(function, LeastSquares) else None
+    if dense is not None and newton(*dense, indices, z, accuracy, least, hessian):
+        x.reshape(-1)[indices] = z
+        return x
+    reduced = _reduced(function, indices, inner)
     if inner == "auto":
         small = isinstance(reduced, LeastSquares) and not sp.issparse(reduced.matrix)
         inner = "least-squares" if small and len(indices) <= _MOST_DENSE else "cg"
@@ -147,7 +154,7 @@ def minimise_on(
         assert isinstance(reduced, LeastSquares)
         z = _least_squares(reduced)
     elif reduced.offers(Objective.hessian_product):
-        z = _newton(
+        z = newton_method(
             reduced,
             z,
             time_left or _forever,
@@ -157,7 +164,7 @@ def minimise_on(
             hessian=hessian if few else None,
         )
     else:
-        z = _quasi_newton(reduced, z, time_left or _forever)
+        z = _quasinewton_method(reduced, z, time_left or _forever)
     x.reshape(-1)[indices] = z
     return x
 
@@ -203,7 +210,7 @@ def _least_squares(function: LeastSquares) -> Array:
     return np.asarray(lstsq(matrix, target, cond=cut, lapack_driver="gelsy", check_finite=False)[0])
 
 
-def _newton(
+def newton_method(
     function: Objective,
     z: Array,
     time_left: Callable[[], float],
@@ -278,7 +285,7 @@ def _conjugate_gradients(
     return step
 
 
-def _quasi_newton(function: Objective, z: Array, time_left: Callable[[], float]) -> Array:
+def _quasinewton_method(function: Objective, z: Array, time_left: Callable[[], float]) -> Array:
     """SciPy's L-BFGS, for objectives without a Hessian product."""
     from scipy.optimize import minimize
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.reference_splicing import LOSSES
 from optiframe_tvcs.kernels.reference_splicing import SmallSplicing as Reference
 from optiframe_tvcs.kernels.splicing import SmallSplicing
+from optiframe_tvcs.learning.dense import dense_table
 from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.with_intercept import counted, free_intercept
+from optiframe_tvcs.learning.with_intercept import counted
 
 _PRODUCTS = 1 << 30  # of entries, for all rows of the Hessian of least squares: in a tenth of a second
 
@@ -34,32 +34,14 @@ class SmallSearch:
 def small_search(problem: Minimize, general: Search) -> SmallSearch | None:
     """The kernel's search in place of a general one; None where that does not fit, or was not built."""
     function, bound = problem.function, counted(problem.over)
-    if SmallSplicing is Reference or bound is None or not isinstance(function, LinearModel):
+    dense = dense_table(function)
+    if bound is None or dense is None or not general.trying.pairs:
         return None
-    kinds = [type(function) in (loss, free_intercept(loss)) for loss in LOSSES]
-    if True not in kinds or not general.trying.pairs:
-        return None
-    matrix = function.matrix
-    turned = isinstance(matrix, np.ndarray) and not matrix.flags.c_contiguous
-    if not isinstance(matrix, np.ndarray) or (turned and not matrix.flags.f_contiguous):
-        return None
-    rows, columns = function.matrix.shape
     table = place = None
     if isinstance(function, LeastSquares):
+        rows, columns = function.matrix.shape
         whole = function.hessian_rows(np.zeros(columns)).whole() if rows * columns**2 <= _PRODUCTS else None
         if whole is None:
             return None
         table, place = whole
-    compiled = SmallSplicing(
-        matrix.T if turned else matrix,
-        turned,
-        function.target,
-        kinds.index(True),
-        np.array(np.broadcast_to(function.ridge, columns), dtype=np.float64),
-        table,
-        place,
-        *bound,
-        general.pursuit,
-        general.width,
-    )
-    return SmallSearch(compiled, general)
+    return SmallSearch(SmallSplicing(*dense, table, place, *bound, general.pursuit, general.width), general)

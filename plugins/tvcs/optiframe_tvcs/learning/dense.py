@@ -1,0 +1,44 @@
+"""Linear models that the compiled kernels know: dense tables with one of three losses."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.objective import Objective
+from optiframe.records.fields import Array
+from optiframe_tvcs.kernels.reference_splicing import LOSSES
+from optiframe_tvcs.kernels.reference_splicing import SmallSplicing as Reference
+from optiframe_tvcs.kernels.splicing import SmallSplicing
+from optiframe_tvcs.learning.with_intercept import free_intercept
+
+ROWS = 2000
+"""Labels up to which a table counts as small: of more, rows that agree are worth counting once."""
+
+
+class DenseTable(NamedTuple):
+    """What kernels take a linear model as; see `reference_splicing`."""
+
+    matrix: Array
+    turned: bool
+    target: Array
+    loss: int
+    ridge: Array
+
+
+def dense_table(function: Objective) -> DenseTable | None:
+    """The model for a kernel; None where no kernel knows it, or none was built."""
+    kinds = [type(function) in (loss, free_intercept(loss)) for loss in LOSSES]
+    if SmallSplicing is Reference or True not in kinds:
+        return None
+    model: Any = function
+    matrix = model.matrix
+    if not isinstance(matrix, np.ndarray) or (len(matrix) > ROWS and not isinstance(model, LeastSquares)):
+        return None
+    turned = not matrix.flags.c_contiguous
+    if turned and not matrix.flags.f_contiguous:
+        return None
+    ridge = np.array(np.broadcast_to(model.ridge, model.shape), dtype=np.float64)
+    return DenseTable(matrix.T if turned else matrix, turned, model.target, kinds.index(True), ridge)
