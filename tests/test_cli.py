@@ -130,6 +130,11 @@ def test_parquet_takes_ids_of_several_types(tmp_path: Path) -> None:
     assert table == {"task": ["1", "b", None], "score": [1.0, 2.5, 3.0]}
 
 
+def test_a_folder_called_as_a_file_is_refused_with_the_way_to_name_the_answer(run: Run) -> None:
+    refused = run("solve", "bowl.toml", "--output", "answer.xlsx", code=2)
+    assert 'write answer = "answer.xlsx" under [output]' in refused.stderr
+
+
 def test_a_folder_in_the_way_of_the_answer_is_found_before_solving(run: Run, tmp_path: Path) -> None:
     (tmp_path / "out" / "answer.csv").mkdir(parents=True)
     refused = run("solve", "bowl.toml", "--output", "out", "--force", code=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import openpyxl
 import pytest
 
 from optiframe.errors import InvalidInput
+from optiframe.tables.file_formats import write_table
 from optiframe.tables.read import headings, read_table
 
 
@@ -109,6 +111,24 @@ def test_a_formula_whose_saved_result_is_empty_text_is_an_empty_cell(tmp_path: P
             new.writestr(name, text)
     table = read_table(saved, ("item",), ("mark",), title="items")
     assert table["mark"].tolist() == ["x", None]
+
+
+def test_tables_are_written_to_a_workbook_as_they_are(tmp_path: Path) -> None:
+    columns = {
+        "id": ["=1+1", 10**17, 7, None],
+        "value": [0.1, math.nan, math.inf, True],
+        "name": ["Süßwaren", "", "a\nb\x01", "007"],
+    }
+    write_table(columns, tmp_path / "out.xlsx")
+    rows = list(openpyxl.load_workbook(tmp_path / "out.xlsx").active.iter_rows())
+    assert [[cell.value for cell in row] for row in rows] == [
+        ["id", "value", "name"],
+        ["=1+1", 0.1, "Süßwaren"],
+        ["100000000000000000", None, None],
+        [7, "inf", "a\nb\ufffd"],
+        [None, True, "007"],
+    ]
+    assert not any(cell.data_type == "f" for row in rows for cell in row)
 
 
 def test_whole_numbers_kept_as_text_are_numbers(tmp_path: Path) -> None:

@@ -90,6 +90,8 @@ def command(  # noqa: PLR0917  # click calls it with keywords
     used = recommend(problem).solver if chosen is None else chosen
     by_default = folder is None and wanted.folder is None
     force = force or (by_default and output.is_only_a_result(target))
+    if not by_default:
+        output.check_names_a_folder(target)
     output.check_writable(target, wanted.answer, force)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # the summary says it

@@ -30,16 +30,27 @@ def is_only_a_result(folder: Path) -> bool:
         return False
 
 
+def check_names_a_folder(folder: Path) -> None:
+    """Raise `InvalidInput` for a name that is meant for a file."""
+    if folder.suffix.lower() in (".csv", ".parquet", ".xlsx") and not folder.is_dir():
+        raise InvalidInput(
+            f"the output is a folder of several files, and {folder.name} looks like the name of one; to give "
+            f'the answer that name, write answer = "{folder.name}" under [output]'
+        )
+
+
 def check_writable(folder: Path, answer: str, force: bool) -> None:
     """Raise `InvalidInput` for anything that would lose the result, or a file, after a long run.
 
     Without `force` the folder must be new or empty; it must be writable, the answer needs a
-    name of its own, and Parquet needs pyarrow.
+    name of its own, Parquet needs pyarrow and Excel openpyxl.
     """
     if answer.lower() == TRACE:
         raise InvalidInput(f"the answer cannot be called {answer}: that is the trace; choose another name")
     if answer.lower().endswith(".parquet"):
         require("pyarrow", "frames")
+    if answer.lower().endswith(".xlsx"):
+        require("openpyxl", "excel")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".writable-{os.getpid()}"

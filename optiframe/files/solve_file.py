@@ -36,13 +36,13 @@ class Output(Record):
     name = "output"
 
     folder: str | None = Field(default=None, description="output folder; default: results/<name of the file>")
-    answer: str = Field(default="answer.csv", description="file name of the answer: .csv or .parquet")
+    answer: str = Field(default="answer.csv", description="file name of the answer: .csv, .parquet or .xlsx")
 
     @field_validator("answer")
     @classmethod
     def _a_table_file(cls, value: str) -> str:
-        if Path(value).name != value or Path(value).suffix.lower() not in (".csv", ".parquet"):
-            raise InvalidInput(f"must be a file name ending in .csv or .parquet, got {value!r}")
+        if Path(value).name != value or Path(value).suffix.lower() not in (".csv", ".parquet", ".xlsx"):
+            raise InvalidInput(f"must be a file name ending in .csv, .parquet or .xlsx, got {value!r}")
         return value
 
 

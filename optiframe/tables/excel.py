@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from optiframe.tables.csv_cells import INTEGER, heading
 SUFFIXES = (".xlsx", ".xlsm")
 _LOOKED_AT = 20  # rows, for the names alone
 _OTHERS = (".xls", ".ods", ".numbers")
+_MOST_ROWS = 2**20  # of a sheet
+_ROUNDED = 10**15  # Excel keeps 15 digits of a number
 _HIDDEN = re.compile(rb'<row\b[^>]*\bhidden="(?:1|true)"')
 
 
@@ -52,6 +56,36 @@ def excel_header(path: Path) -> list[str]:
         return [name for name in _sheet(path, rows=_LOOKED_AT)[0] if name]
     except InvalidInput:
         return []
+
+
+def write_excel(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Columns as the only sheet of a workbook; `InvalidInput` for more rows than one has.
+
+    Infinity and whole numbers beyond 15 digits become text, nan an empty cell, and control characters, which
+    Excel refuses, the sign for what cannot be shown.
+    """
+    openpyxl = require("openpyxl", "excel")
+    if any(len(values) >= _MOST_ROWS for values in columns.values()):
+        raise InvalidInput(f"a sheet of Excel has no more than {_MOST_ROWS:,} rows; write CSV or Parquet")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in chain([columns], zip(*columns.values(), strict=True)):
+        sheet.append([_excel_cell(sheet, value) for value in row])
+    book.save(os.fspath(path))
+
+
+def _excel_cell(sheet: Any, value: Any) -> Any:
+    """What Excel shows as the value: text stays text, even where it begins as a formula does."""
+    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124  # nan
+        return None
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, bool) or (isinstance(value, int) and abs(value) < _ROUNDED):
+        return value
+    text = require("openpyxl.cell.cell", "excel").ILLEGAL_CHARACTERS_RE.sub("\ufffd", str(value))
+    cell = require("openpyxl.cell", "excel").WriteOnlyCell(sheet, value=text)
+    cell.data_type = "s"
+    return cell
 
 
 def _sheet(

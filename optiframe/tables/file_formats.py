@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput, require
 from optiframe.tables.columns import Coder, Column, Columns
 from optiframe.tables.csv_cells import heading, parse, separator_of
-from optiframe.tables.excel import excel_header, is_workbook
+from optiframe.tables.excel import excel_header, is_workbook, write_excel
 from optiframe.tables.plain_csv import read_plain
 
 
 def write_table(columns: Columns, path: Path) -> None:
-    """Write columns to CSV, or to Parquet when the name ends so (needs pyarrow)."""
+    """Write columns to CSV, or to Parquet (needs pyarrow) or Excel (needs openpyxl) when the name ends so."""
     lists = {name: np.asarray(values).tolist() for name, values in columns.items()}
     if path.suffix.lower() == ".parquet":
         arrow = require("pyarrow", "frames")
@@ -27,6 +27,9 @@ def write_table(columns: Columns, path: Path) -> None:
         # A Parquet column has one type; where values have several, such as ids 1 and "a", it is text.
         table = {name: values if _one_type(values) else _as_text(values) for name, values in lists.items()}
         parquet.write_table(arrow.table(table), os.fspath(path))
+        return
+    if path.suffix.lower() == ".xlsx":
+        write_excel(lists, path)
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

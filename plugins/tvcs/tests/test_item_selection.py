@@ -251,6 +251,11 @@ def test_a_workbook_and_a_file_are_solved_from_the_command_line(tmp_path: Path) 
     assert "One more item in shelf A (at most 2) would add 0.8 to value." in found.output
     assert "shelf B: no upper bound is given" in found.output
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"answer.csv", "bounds.csv", "items.csv"}
+    wanted = [str(tmp_path / "shop.toml"), "--output", str(tmp_path / "excel")]
+    found = CliRunner().invoke(command, [*wanted, "--set", "output.answer=answer.xlsx"])
+    assert found.exit_code == 0, found.output
+    assert pd.read_excel(tmp_path / "excel" / "answer.xlsx")["value"].sum() == pytest.approx(16.2)
+    assert (tmp_path / "excel" / "bounds.xlsx").exists()
 
 
 def test_an_edge_counts_at_both_ends() -> None:
