@@ -67,6 +67,20 @@ OPTIFRAME_CLONES i64 near_chunk(i64 n, const double* __restrict worth, const dou
     return found;
 }
 
+// Whether rows that follow one another have the same columns, without a gap, and the others none.
+bool are_full(const View& rows) {
+    if (!rows.runs) return false;
+    i64 length = 0, before = -1;
+    for (i64 i = 0; i < rows.groups(); ++i) {
+        const i64 begin = rows.first[i], n = rows.first[i + 1] - begin;
+        if (n == 0) continue;
+        if (before >= 0 && (n != length || i != before + 1 || rows.other[begin] != rows.other[0])) return false;
+        length = n;
+        before = i;
+    }
+    return true;
+}
+
 // A number at a share of a sorted sample.
 double sampled(Vector<double>& sample, i64 place) {
     std::ranges::nth_element(sample, sample.begin() + place);
@@ -88,6 +102,7 @@ Columns by_columns(const View& rows, std::span<const double> worth, i64 columns)
             found.worth[m] = worth[k];
             found.place[m] = static_cast<i32>(k);
         }
+    found.runs = are_full(rows);
     return found;
 }
 

@@ -73,8 +73,9 @@ struct Columns {
     Vector<i32> row;
     Vector<double> worth;
     Vector<i32> place;
+    bool runs = false; // the rows of each column follow one another
 
-    View view() const { return {first, row}; }
+    View view() const { return {first, row, runs}; }
 };
 
 Columns by_columns(const View& rows, std::span<const double> worth, i64 columns);

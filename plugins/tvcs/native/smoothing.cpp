@@ -148,6 +148,39 @@ double threshold_of(i64 n, const double* worth, const i32* other, const double* 
     return above == 0 ? next : 0.5 * (next + *std::min_element(left.begin(), left.begin() + above));
 }
 
+// How many elements of one group are above its threshold by a ramp, in prices of the other view's groups, and how many
+// lie on it. The groups of a run follow one another.
+template <bool run>
+[[gnu::always_inline]] inline Count left_on_ramp(i64 n, const double* worth, const i32* other, const double* price,
+                                                 double inverse, double shift) {
+    Lanes above = {}, on = {};
+    const Lanes none = {}, whole = none + 1.0;
+    i64 k = 0;
+    for (; k + lanes <= n; k += lanes) {
+        Lanes q, each;
+        load(worth + k, q);
+        if constexpr (run) {
+            load(price + k, each);
+            q -= each;
+        } else {
+            for (i64 l = 0; l < lanes; ++l) q[l] -= price[other[k + l]];
+        }
+        const Lanes z = q * inverse + shift;
+        const Lanes up = z > none ? z : none;
+        const Lanes c = up < whole ? up : whole;
+        above += c;
+        on += z == c ? whole : none;
+    }
+    Count found{sum(above), sum(on)};
+    for (; k < n; ++k) {
+        const double z = (worth[k] - price[run ? k : other[k]]) * inverse + shift;
+        const double c = std::min(std::max(z, 0.0), 1.0);
+        found.above += c;
+        found.slope += z == c;
+    }
+    return found;
+}
+
 // One Newton step for y0 and the prices of one view; gives y0. A step is no longer than the ramp is wide, or with
 // `exact` goes all the way.
 OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, double* price,
@@ -160,27 +193,11 @@ OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, dou
         const double width = ramps.width[g], inverse = 1.0 / width;
         const double theta = y0 + price[g], shift = 0.5 - theta * inverse;
         const i64 begin = side.view.first[g], end = side.view.first[g + 1];
-        Lanes counts = {}, on = {};
-        const Lanes none = {}, whole = none + 1.0;
-        i64 k = begin;
-        for (; k + lanes <= end; k += lanes) {
-            Lanes q;
-            load(worth + k, q);
-            for (i64 l = 0; l < lanes; ++l) q[l] -= other_price[other[k + l]];
-            const Lanes z = q * inverse + shift;
-            const Lanes up = z > none ? z : none;
-            const Lanes c = up < whole ? up : whole;
-            counts += c;
-            on += z == c ? whole : none;
-        }
-        double n = sum(counts), d = sum(on);
-        for (; k < end; ++k) {
-            const double z = (worth[k] - other_price[other[k]]) * inverse + shift;
-            const double c = std::min(std::max(z, 0.0), 1.0);
-            n += c;
-            d += z == c;
-        }
-        n += side.sure_of(g);
+        const bool run = side.view.runs && begin < end;
+        const auto [of_list, on] =
+            run ? left_on_ramp<true>(end - begin, worth + begin, nullptr, other_price + other[begin], inverse, shift)
+                : left_on_ramp<false>(end - begin, worth + begin, other + begin, other_price, inverse, shift);
+        const double n = of_list + side.sure_of(g), d = on;
         ramps.on[g] = d;
         const double bound = static_cast<double>(side.bounds[g]), over = n - bound;
         const double step = d > 0.0 ? over / d : over;
