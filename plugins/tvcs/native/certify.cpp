@@ -93,7 +93,7 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied,
     Counts counts = choose(choice, bounds, prices);
     Flow began(bounds, prices);
     began.start(counts);
-    improve(choice, tied ? much_better : 1.0, prices, counts, began);
+    improve(choice, tied ? much_better : 1.0, true, prices, counts, began);
     effort.units = began.units();
     if (!tied && !worth_carrying(began, work_for(all.whole.size()))) {
         began.read_prices(limit, prices);

@@ -37,10 +37,12 @@ constexpr i64 several = 20'000; // up to so many, steps on all elements take les
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
-// Where prices of another point leave more units than these, to begin anew is quicker. And before so many are repaired
-// in a list of all elements, one is made of so many of each group as are nearest to its threshold, if the former is so
-// much longer: each unit is searched for in all of it.
-constexpr i64 many_units = 20;
+// Prices of another point: where they leave some units, steps on all elements take less time than to search for these;
+// where still as many are left, or one of so many elements in tiny groups, to begin anew does.
+constexpr i64 some_units = 10, many_units = 20, one_of = 32;
+constexpr double given_ramp = 6.0, given_widths[] = {3.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35}; // elements a group
+// Before many units are repaired in a list of all elements, one is made of so many of each group as are nearest to its
+// threshold, if the former is so much longer: each unit is searched for in all of it.
 constexpr double nearest_each = 24.0, much_longer = 4.0;
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
 constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is short
@@ -48,14 +50,20 @@ constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is 
 constexpr i64 first_hurry = 4;
 constexpr i64 warm_hurry = 5; // and less again with prices given
 
-// Prices near the best by a few Newton steps on all elements.
+// Newton steps on all elements, on a ramp that begins so wide.
+void step_on_all(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
+                 double ramp, std::span<const double> steps, Prices& prices) {
+    const Side rows{all.view, worth, {}, {}, bounds.rows, {}, {}};
+    const Side others{columns.view(), columns.worth, {}, {}, bounds.columns, {}, {}};
+    anneal(rows, others, bounds.total, prices, ramp, steps);
+}
+
+// Prices near the best by a few of these steps.
 void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
                   std::span<const double> steps, Prices& prices) {
     const double mean = std::reduce(all.whole.begin(), all.whole.end()) / static_cast<double>(worth.size());
     prices.y0 = mean;
-    const Side rows{all.view, worth, {}, {}, bounds.rows, {}, {}};
-    const Side others{columns.view(), columns.worth, {}, {}, bounds.columns, {}, {}};
-    anneal(rows, others, bounds.total, prices, 2.0 * deviation(all.whole, mean) + 2.0, steps);
+    step_on_all(all, worth, columns, bounds, 2.0 * deviation(all.whole, mean) + 2.0, steps, prices);
 }
 
 bool has_tiny_groups(const Elements& all) {
@@ -87,7 +95,8 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
     const bool small = all.view.elements() <= few; // at most p units and groups, and 2 p + 4 groups arcs a search
-    const bool swept = !warm && !small && has_tiny_groups(all);
+    const bool tiny_groups = has_tiny_groups(all);
+    const bool swept = !warm && !small && tiny_groups;
     const Columns columns = by_columns(all.view, worth, all.columns);
     if (!warm && !swept) first_prices(all, worth, columns, bounds, widths, prices);
     round_to(1.0, prices);
@@ -96,12 +105,24 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
     Counts counts = swept ? choose_by_sweeps(list, bounds, true, prices) : choose(list, bounds, prices);
     Flow flow(bounds, prices);
     flow.start(counts);
-    if (!swept) improve(list, 1.0, prices, counts, flow);
     const auto anew = [&] {
         prices = {0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
         return direct(all, bounds, From::nothing, work, limit, prices, effort);
     };
-    if (from == From::another_point && (small || !has_tiny_groups(all)) && flow.units() > many_units) return anew();
+    if (from == From::another_point && !tiny_groups) {
+        if (flow.units() > some_units) {
+            const double ramp = near_width(all.view, worth, prices, given_ramp * static_cast<double>(flow.source));
+            step_on_all(all, worth, columns, bounds, std::max(2.0, 2.0 * ramp), given_widths, prices);
+            round_to(1.0, prices);
+            counts = choose(list, bounds, prices);
+            flow.set_prices(prices);
+            flow.start(counts);
+        }
+        if (flow.units() > many_units) return anew();
+    }
+    if (!swept) improve(list, 1.0, from != From::another_point, prices, counts, flow);
+    const bool too_many = tiny_groups && small && flow.units() * one_of > all.view.elements();
+    if (from == From::another_point && too_many) return anew();
     if (!warm && !swept && needs_more_steps(flow, all)) {
         Prices tried{0.0, Vector<double>(prices.u.size()), Vector<double>(prices.w.size())};
         const Vector<u8> before(all.state.begin(), all.state.end());
@@ -127,7 +148,7 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
         return certify(all, bounds, found, false, work, limit, prices, effort);
     }
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
-    const i64 enough = has_tiny_groups(all) ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
+    const i64 enough = tiny_groups ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
     const i64 budget = small ? enough : work;
     const bool carried = worth_carrying(flow, budget) && carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);

@@ -126,16 +126,16 @@ Counts choose_by_sweeps(const Choice& list, const Bounds& bounds, bool anew, Pri
     return choose(list, bounds, prices);
 }
 
-void improve(const Choice& list, double most, Prices& prices, Counts& counts, Flow& flow) {
+void improve(const Choice& list, double most, bool anew, Prices& prices, Counts& counts, Flow& flow) {
     const double elements = static_cast<double>(list.worth.size());
     const double a_search =
         static_cast<double>(flow.source) + elements / static_cast<double>(std::min(flow.rows, flow.columns));
     i64 units = flow.units();
-    for (const bool anew : {false, true}) {
-        if (static_cast<double>(units) * a_search <= swept * elements) break;
+    for (const bool from_none : {false, true}) {
+        if ((from_none && !anew) || static_cast<double>(units) * a_search <= swept * elements) break;
         Prices tried = prices;
         const Vector<u8> before(list.chosen.begin(), list.chosen.end());
-        Counts found = choose_by_sweeps(list, flow.bounds, anew, tried);
+        Counts found = choose_by_sweeps(list, flow.bounds, from_none, tried);
         flow.set_prices(tried);
         flow.start(found);
         if (static_cast<double>(flow.units()) > most * static_cast<double>(units)) {

@@ -33,8 +33,8 @@ double exact_sweep(const View& view, std::span<const double> worth, std::span<co
 // choose.
 Counts choose_by_sweeps(const Choice& list, const Bounds& bounds, bool anew, Prices& prices);
 
-// Sweeps where much would be left to repair; they begin with the given prices, and then with none, where those are no
-// help. Prices, choice and flow change where at most the share `most` of the units is left.
-void improve(const Choice& list, double most, Prices& prices, Counts& counts, Flow& flow);
+// Sweeps where much would be left to repair; they begin with the given prices, and with `anew` then with none, where
+// those are no help. Prices, choice and flow change where at most the share `most` of the units is left.
+void improve(const Choice& list, double most, bool anew, Prices& prices, Counts& counts, Flow& flow);
 
 } // namespace optiframe::tvcs
