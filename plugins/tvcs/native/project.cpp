@@ -150,10 +150,12 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
     const i64 enough = tiny_groups ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
     const i64 budget = small ? enough : work;
-    const bool carried = worth_carrying(flow, budget) && carry_all(flow, arcs, budget, effort) == Carried::all;
+    const bool began = worth_carrying(flow, budget);
+    const bool carried = began && carry_all(flow, arcs, budget, effort) == Carried::all;
     flow.read_prices(limit, prices);
     if (carried && failures(all, bounds, prices) == 0) return true;
-    return from == From::another_point && anew(); // the fallback, too, may take much longer from there
+    // Prices that a long repair has moved may be bad ones for the fallback, too.
+    return from == From::another_point && !small && began && anew();
 }
 
 // Candidates next to prices given, or next to those from Newton steps on all elements; without either, from samples.
