@@ -10,6 +10,7 @@ import numpy as np
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
+from optiframe_tvcs.learning.one_thread import one_thread
 from optiframe_tvcs.learning.trust import separated
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -80,7 +81,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         matrix, target = validate_data(
             self, X, y, accept_sparse="csr", y_numeric=True, dtype=np.float64, ensure_min_samples=2
         )
-        return self._fit(matrix, np.asarray(target, dtype=np.float64))
+        with one_thread(matrix):
+            return self._fit(matrix, np.asarray(target, dtype=np.float64))
 
     def predict(self, X: Any) -> Array:
         """Targets of samples, shape (n,)."""
@@ -160,7 +162,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         if len(self.classes_) < 2:
             raise InvalidInput("all samples are of one class; two classes are needed to tell them apart")
         signs = np.where(codes == 1, 1.0, -1.0)
-        self._fit(matrix, signs)
+        with one_thread(matrix):
+            self._fit(matrix, signs)
         self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
         self.findings_ = (*self.findings_, *separated(signs * self._predicted(matrix), self.l2))
         return self

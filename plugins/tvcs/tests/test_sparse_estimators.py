@@ -303,6 +303,30 @@ def test_pickles_predict_the_same_and_do_not_hold_the_samples() -> None:
         assert model.result_.solution is not None
 
 
+def test_fits_of_small_tables_use_one_thread_and_give_the_others_back() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def threads() -> set[int]:
+        return {one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"}
+
+    seen: list[set[int]] = []
+
+    class Watched(LeastSquares):
+        name = "test-watched"
+
+        def losses(self, z: np.ndarray) -> np.ndarray:
+            seen.append(threads())
+            return super().losses(z)
+
+    with threadpoolctl.threadpool_limits(2, "blas"):
+        before = threads()
+        matrix, target = samples(n=30)
+        SparseRegressor(1, loss=Watched).fit(matrix, target)
+        assert threads() == before
+    assert seen
+    assert all(found == {1} for found in seen)
+
+
 def test_more_than_two_classes_are_refused_with_the_way_out() -> None:
     with pytest.raises(InvalidInput, match="OneVsRestClassifier"):
         SparseClassifier(1).fit(np.eye(3), [0, 1, 2])
