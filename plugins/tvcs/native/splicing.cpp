@@ -78,7 +78,10 @@ public:
         Indices order;
         for (std::size_t j = 0; j < p; ++j)
             if (!inside[j] && worths[j] > 0) order.push_back(static_cast<std::int32_t>(j));
-        std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return worths[i] > worths[j]; });
+        const std::size_t most = std::min(std::max<std::size_t>(1, from.x.at.size()), order.size());
+        std::partial_sort(order.begin(), order.begin() + most, order.end(), [&](auto i, auto j) {
+            return worths[i] > worths[j] || (worths[i] == worths[j] && i < j);
+        });
         const double above = 2.0 * std::sqrt(dot(worths, worths.data())); // outweighs all others together
         std::unordered_set<std::uint64_t> met{digest(from.x.at)};
         const auto attempt = [&](const Indices& kept) -> std::optional<Found> {
@@ -91,7 +94,6 @@ public:
             return attempt(largest(point, run.size));
         };
         std::optional<Found> found = exchange(0, worths);
-        const std::size_t most = std::min(std::max<std::size_t>(1, from.x.at.size()), order.size());
         for (std::size_t count = most; count > 0 && !found; count /= 2) found = exchange(count, inner);
         if (found) return found;
         const auto swaps = model.swaps(from.x, slope, run.free, run.width);

@@ -21,6 +21,8 @@ from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
 from optiframe_tvcs.learning.l1_path import l1_path
 from optiframe_tvcs.learning.restricted import minimise_on
+from optiframe_tvcs.learning.search import Search
+from optiframe_tvcs.learning.small import SmallSearch
 from optiframe_tvcs.learning.splicing import Splicing
 from optiframe_tvcs.learning.with_intercept import WithIntercept
 from optiframe_tvcs.sets.sparse_sets import support
@@ -166,6 +168,7 @@ class SizePath:
         free[-1:] = intercept
         self._penalised = l1_path(function, free)
         self._shrunk: list[Array] = []
+        self._search: tuple[Minimize, Search | SmallSearch] | None = None  # of the last problem
         self._found: dict[int, Result[Array, Any] | Fit] = {}
 
     def result(self, size: int) -> Result[Array, Any]:
@@ -212,7 +215,10 @@ class SizePath:
         if self._budget is not None or not isinstance(splicing, Splicing) or splicing.unsuited(problem):
             return self._solve(problem, start)
         # Around a small fit, what a run checks and records takes three times as long as the fit.
-        *before, (x, value) = splicing.fits(problem, np.asarray(problem.over.project(start)), lambda: np.inf)
+        if self._search is None or self._search[0] is not problem:
+            self._search = problem, splicing.search(problem, lambda: np.inf)
+        inside = np.asarray(problem.over.project(start))
+        *before, (x, value) = splicing.fits(problem, inside, self._search[1])
         return Fit(x, value, 1 + len(before))
 
     def _solve(self, problem: Minimize, start: Array) -> Result[Array, Any]:

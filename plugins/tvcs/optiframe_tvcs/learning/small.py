@@ -20,12 +20,12 @@ class SmallSearch:
     """The searches of `Search` by the kernel, and by that itself where columns are alike."""
 
     def __init__(self, compiled: Reference, general: Search) -> None:
-        self._compiled, self._general = compiled, general
+        self._compiled, self._general, self.trying = compiled, general, general.trying
 
     def improved(self, x: Array, value: float) -> tuple[Array, float] | None:
         """As of `Search`."""
         better = np.array(x)
-        ahead = self._compiled.improved(better, value, self._general.trying.time_left())
+        ahead = self._compiled.improved(better, value, self.trying.time_left())
         if np.isnan(ahead):
             return self._general.improved(x, value)
         return (better, ahead) if ahead < value else None

@@ -14,7 +14,7 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.small import small_search
+from optiframe_tvcs.learning.small import SmallSearch, small_search
 from optiframe_tvcs.learning.trials import trials
 from optiframe_tvcs.learning.with_intercept import counted
 from optiframe_tvcs.sets.sparse_sets import first_point, norm, not_of_supports, support
@@ -83,26 +83,28 @@ class Splicing(Solver[Minimize, Array, None]):
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         last: Array | None = None
-        for x, _ in self.fits(problem, first_point(problem, run), run.time_left):
+        search = self.search(problem, run.time_left)
+        for x, _ in self.fits(problem, first_point(problem, run), search):
             yield Iterate(x) if last is None else Iterate(x, norm(x - last))
             last = x
         return Status.FINISHED, "no exchange improves the fit"
 
-    def fits(
-        self, problem: Minimize, start: Array, time_left: Callable[[], float]
-    ) -> Iterator[tuple[Array, float]]:
-        """Fits from a point of the set, each better than the one before, and their values."""
-        function = problem.function
-        x = minimise_on(function, support(start), start, self.inner, time_left)
-        value = function.value(x)
-        yield x, value
-        trying = trials(function, self.inner, time_left)
-        pursuit = self.pursuit
+    def search(self, problem: Minimize, time_left: Callable[[], float]) -> Search | SmallSearch:
+        """What leads from fit to fit; runs may share one, and then fit no wide support twice."""
+        trying, pursuit = trials(problem.function, self.inner, time_left), self.pursuit
         if pursuit is None:
             compared = trying.pairs and counted(problem.over) is not None
             pursuit = _STEPS_BESIDE_PAIRS if compared else _STEPS
-        general = Search(function, problem.over, trying, pursuit=pursuit, width=self.width)
-        search = (small_search(problem, general) if self.inner == "auto" else None) or general
+        general = Search(problem.function, problem.over, trying, pursuit=pursuit, width=self.width)
+        return (small_search(problem, general) if self.inner == "auto" else None) or general
+
+    def fits(
+        self, problem: Minimize, start: Array, search: Search | SmallSearch
+    ) -> Iterator[tuple[Array, float]]:
+        """Fits from a point of the set, each better than the one before, and their values."""
+        x = minimise_on(problem.function, support(start), start, self.inner, search.trying.time_left)
+        value = problem.function.value(x)
+        yield x, value
         while (better := search.improved(x, value)) is not None:
             x, value = better
             yield x, value
