@@ -232,8 +232,12 @@ double Splicing::improved(std::span<double> x, double value, double seconds) {
     }
     try {
         Search search(*this, from, seconds);
-        std::optional<Found> found = search.pursued();
-        if (!found) found = search.exchanged();
+        std::optional<Found> found = exchanging ? search.exchanged() : search.pursued();
+        if (!found) {
+            exchanging = !exchanging;
+            found = exchanging ? search.exchanged() : search.pursued();
+        }
+        exchanging = found && exchanging;
         if (!found) return value;
         std::fill(x.begin(), x.end(), 0.0);
         for (std::size_t j = 0; j < found->x.at.size(); ++j) x[found->x.at[j]] = found->x.values[j];

@@ -32,6 +32,7 @@ private:
     std::size_t size;
     bool free;
     int pursuit;
+    bool exchanging = false; // whether an exchange improved the fit last; it is then tried first
     std::size_t width;
     std::optional<SecondOrder> model;
     std::unordered_set<std::uint64_t> fitted; // wide supports; each is fitted once in a run

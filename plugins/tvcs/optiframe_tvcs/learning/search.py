@@ -44,12 +44,21 @@ class Search:
         self._onto, self._doubled = projector(over), projector(wider)
         self._bound = counted(over) if trying.pairs else None
         self._fitted: set[bytes] = set()
+        self._exchanging = False  # whether an exchange improved the fit last; it is then tried first
 
     def improved(self, x: Array, value: float) -> tuple[Array, float] | None:
         """A better fit than `x`, which is the best on its support, and its value; None: there is none."""
         self.trying.around(x)
-        if (better := self.pursued(x, value)) is not None:
-            return better
+        ways = [self.pursued, self.exchanged]
+        for way in reversed(ways) if self._exchanging else ways:
+            if (better := way(x, value)) is not None:
+                self._exchanging = way == self.exchanged
+                return better
+        self._exchanging = False
+        return None
+
+    def exchanged(self, x: Array, value: float) -> tuple[Array, float] | None:
+        """The first better fit after an exchange, and its value; None: none is better."""
         for kept in self._candidates(x, self.trying.gradient(x)):
             trial = self.trying.fit(kept, np.where(kept, x, 0.0), value)
             if trial is not None and _is_better(trial[1], value):
