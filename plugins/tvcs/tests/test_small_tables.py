@@ -19,7 +19,7 @@ from optiframe_tvcs.learning.with_intercept import free_intercept
 import optiframe
 from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.sets.vector_sets import Cardinality
-from optiframe.testing import check_refusals
+from optiframe.testing import check_changes_meanwhile, check_interruptible, check_refusals
 
 BUILT = kernels.SmallSplicing is not reference.SmallSplicing
 
@@ -239,3 +239,27 @@ def test_wrong_arguments_are_refused(loss: int) -> None:
         for wrong in (np.zeros(39), np.zeros((40, 1)), np.zeros(40, dtype=np.float32), None):
             with pytest.raises((TypeError, ValueError)):
                 search.improved(wrong, 1.0, 1.0)
+
+
+@pytest.mark.slow
+def test_arrays_that_another_thread_changes_crash_nothing() -> None:
+    check_changes_meanwhile(reference.lasso, lasso_arguments(0))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BUILT, reason="Python stops by itself")
+def test_ctrl_c_stops_a_long_search() -> None:
+    check_interruptible("""
+import numpy as np
+from optiframe_tvcs.kernels.splicing import SmallSplicing
+from optiframe.problems.objectives.losses import LeastSquares
+
+rng = np.random.default_rng(0)
+matrix, target = rng.standard_normal((4000, 2000)), rng.standard_normal(4000)
+function, x = LeastSquares(matrix=matrix, target=target), np.zeros(2000)
+table, place = function.hessian_rows(x).whole()
+search = SmallSplicing(matrix, False, target, 0, np.zeros(2000), table, place, 600, False, 100, 10)
+x[:600] = function.minimizer_on(np.arange(600))
+print("ready", flush=True)
+search.improved(x, function.value(x), np.inf)
+""")
