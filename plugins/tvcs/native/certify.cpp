@@ -84,7 +84,7 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
     return found + broken(held, bounds.total, prices.y0);
 }
 
-bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied, i64 work, double limit,
+bool certify(const Elements& all, const Bounds& bounds, Found& found, double common, i64 work, double limit,
              Prices& prices, Effort& effort) {
     const i64 most = effort.arcs + work;
     List& list = found.list;
@@ -93,7 +93,10 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied,
     Counts counts = choose(choice, bounds, prices);
     Flow began(bounds, prices);
     began.start(counts);
-    improve(choice, tied ? much_better : 1.0, true, prices, counts, began);
+    const bool tied = common > 1.0;
+    // Where each level of worths holds some elements of a group, sweeps say no more than smoothing did.
+    const bool levels = common * static_cast<double>(all.whole.size()) > limit * static_cast<double>(began.source);
+    if (!tied || !levels) improve(choice, tied ? much_better : 1.0, true, prices, counts, began);
     effort.units = began.units();
     if (!tied && !worth_carrying(began, work_for(all.whole.size()))) {
         began.read_prices(limit, prices);

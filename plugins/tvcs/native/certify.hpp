@@ -18,7 +18,7 @@ bool worth_carrying(const Flow& flow, i64 work);
 
 // Repairs the list, prices all elements, and goes on with what was wrong. Fills the prices and the state of each
 // element; false where it takes too much work, or is not to be tried.
-bool certify(const Elements& all, const Bounds& bounds, Found& found, bool tied, i64 work, double limit,
+bool certify(const Elements& all, const Bounds& bounds, Found& found, double common, i64 work, double limit,
              Prices& prices, Effort& effort);
 
 } // namespace optiframe::tvcs

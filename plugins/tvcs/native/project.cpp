@@ -145,7 +145,7 @@ bool direct(const Elements& all, const Bounds& bounds, From from, i64 work, doub
     const bool longer = static_cast<double>(worth.size()) > much_longer * all_listed;
     if (from == From::nothing && effort.units > many_units && longer) {
         Found found = nearest(all, bounds, nearest_each, prices);
-        return certify(all, bounds, found, false, work, limit, prices, effort);
+        return certify(all, bounds, found, 1.0, work, limit, prices, effort);
     }
     const Arcs arcs{all.view, worth, columns.view(), columns.worth, columns.place, all.state};
     const i64 enough = tiny_groups ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
@@ -168,7 +168,7 @@ bool by_candidates(const Layout& layout, const Elements& all, bool warm, std::sp
     const bool followed = (warm || !steps.empty()) && follow(all, layout, common, warm, prices, found);
     if (!followed && warm) return false;
     if (!followed) found = search(all, layout, common, prices);
-    return certify(all, layout.bounds(), found, common > 1.0, work, limit, prices, effort);
+    return certify(all, layout.bounds(), found, common, work, limit, prices, effort);
 }
 
 // One view alone: a sweep finds the best prices, and only elements at their price may be in the wrong group.
