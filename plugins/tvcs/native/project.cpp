@@ -192,17 +192,18 @@ bool by_sweep(const Elements& all, const Bounds& bounds, double limit, Prices& p
     return failures(all, bounds, prices) == 0;
 }
 
-// The fallback from prices or, with `anew`, from those of exact sweeps and by the last of its ways alone.
-void fall_back(const Layout& layout, const Point& point, const Elements& all, const Units& units,
-                std::optional<int> ties, bool anew, Prices& prices, Effort& effort) {
+// The fallback from prices or, without paths, from those of exact sweeps; false where it is given up.
+bool fall_back(const Layout& layout, const Point& point, const Elements& all, const Units& units,
+               std::optional<int> ties, Ways ways, Prices& prices, Effort& effort) {
     effort.fallback = true;
     const Sure none{Vector<i64>(all.view.groups()), Vector<i64>(all.columns)};
     for (i64 k = 0; k < layout.elements(); ++k) all.state[k] = 0;
     const Choice list{all.view, all.whole, all.state, none};
-    anew ? choose_by_sweeps(list, layout.bounds(), true, prices) : choose(list, layout.bounds(), prices);
+    const bool swept = ways == Ways::but_paths;
+    swept ? choose_by_sweeps(list, layout.bounds(), true, prices) : choose(list, layout.bounds(), prices);
     for (i64 k = 0; k < layout.elements(); ++k)
         if (all.whole[k] <= 0) all.state[k] = 0;
-    settle_all(layout, point, units.unit, ties, !anew, all, units.limit, prices, effort);
+    return settle_all(layout, point, units.unit, ties, ways, all, units.limit, prices, effort);
 }
 
 // How many bits of the largest worths may be cut off, so that those next to the prices have as many more.
@@ -357,7 +358,14 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         report.effort.open = static_cast<i64>(open.size());
         settle(layout, point, units.unit, ties, open, state, prices, all.within(), report.effort);
     } else {
-        fall_back(layout, point, all, units, alike && !forced ? ties : std::nullopt, forced, prices, report.effort);
+        // From prices of another point cost scaling may look at three hundred times as many arcs as from none.
+        const Ways ways = forced ? Ways::but_paths : warm && one_list ? Ways::but_scaling : Ways::all;
+        const std::optional<int> held = alike && !forced ? ties : std::nullopt;
+        if (!fall_back(layout, point, all, units, held, ways, prices, report.effort)) {
+            Report anew = solve(layout, point, top, {}, forced, into);
+            anew.effort.arcs += report.effort.arcs;
+            return anew;
+        }
     }
     write(layout, point, state, prices, into);
     return report;

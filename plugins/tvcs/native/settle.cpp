@@ -50,8 +50,8 @@ constexpr int bits_for_few_groups = 46;
 class Open {
 public:
     Open(const Layout& layout, const Point& point, int unit, std::span<u8> state, const Prices& prices,
-         bool by_paths, Effort& effort)
-        : layout(layout), point(point), state(state), by_paths(by_paths), effort(effort),
+         Ways ways, Effort& effort)
+        : layout(layout), point(point), state(state), ways(ways), effort(effort),
           rows(layout.rows()), columns(layout.columns()),
           source(rows + columns), sink(source + 1), unit(unit), potential(sink + 1), excess(sink + 1),
           node(sink + 1) {
@@ -147,7 +147,7 @@ public:
     }
 
     // Makes the flow nearly best for these costs, and leaves the links that may still change.
-    void solve(i64 first, Vector<double>* raised, int coarse) {
+    bool solve(i64 first, Vector<double>* raised, int coarse) {
         const i64 nodes = static_cast<i64>(potential.size());
         // So near the best that what may still change costs less than a few times the nodes less.
         const i64 near = std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1);
@@ -174,11 +174,12 @@ public:
         };
         const auto by_groups = [&] {
             const i64 looks = work_for_paths * static_cast<i64>(links.size());
-            return by_paths && load <= heavy_load && carry_by_paths(links, excess, moved, ends, looks, effort);
+            return ways != Ways::but_paths && load <= heavy_load && carry_by_paths(links, excess, moved, ends, looks, effort);
         };
         const bool by_simplex_first = few && at_group > few_links && load > light_load;
         const bool exact = by_smoothing() || (by_simplex_first && by_simplex()) || by_groups() ||
                            (!by_simplex_first && by_simplex());
+        if (!exact && ways == Ways::but_scaling) return false;
         check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);
@@ -192,6 +193,7 @@ public:
             return cost > within || cost < -within;
         });
         ++effort.levels;
+        return true;
     }
 
     // Where the numbers that break ties are counted.
@@ -332,7 +334,7 @@ private:
     const Layout& layout;
     const Point& point;
     std::span<u8> state;
-    const bool by_paths;
+    const Ways ways;
     Effort& effort;
     Vector<Link> links;
     Vector<i32> elements; // numbers by rows of those that were open at first,
@@ -445,13 +447,13 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
             Effort& effort) {
     if (are_forest(layout, elements, prices, within)) return;
     if (std::min(layout.rows(), layout.columns()) == 1) return settle_one_view(layout, point, elements, state);
-    Open open(layout, point, unit, state, prices, true, effort);
+    Open open(layout, point, unit, state, prices, Ways::all, effort);
     for (const OpenElement& each : elements) open.add_element(each.element, each.row);
     open.add_bounds(used(layout, state, prices, false), prices, within);
     open.finish(nullptr, unit, ties);
 }
 
-void settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, bool by_paths,
+bool settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, Ways ways,
                 const Elements& all, double limit, Prices& prices, Effort& effort) {
     const i64 rows = layout.rows(), columns = layout.columns(), nodes = rows + columns + 2;
     const int coarse = std::max(unit, unit + 50 - bits_for(nodes));
@@ -460,7 +462,7 @@ void settle_all(const Layout& layout, const Point& point, int unit, std::optiona
     prices.y0 = rounded(prices.y0);
     std::ranges::transform(prices.u, prices.u.begin(), rounded);
     std::ranges::transform(prices.w, prices.w.begin(), rounded);
-    Open open(layout, point, coarse, all.state, prices, by_paths, effort);
+    Open open(layout, point, coarse, all.state, prices, ways, effort);
     for (i64 i = 0; i < rows; ++i)
         for (i64 k = layout.first[i]; k < layout.first[i + 1]; ++k)
             if (all.whole[k] > 0) open.add_element(k, i);
@@ -472,13 +474,15 @@ void settle_all(const Layout& layout, const Point& point, int unit, std::optiona
     if (ties) open.break_ties(*ties);
     open.count_in(coarse);
     // With prices of worths that are alike, from the largest saving that they leave.
-    open.solve(ties ? 0 : std::max<i64>(static_cast<i64>(std::ldexp(limit, unit - coarse - 9)), 1), &phi, coarse);
+    const i64 first = ties ? 0 : std::max<i64>(static_cast<i64>(std::ldexp(limit, unit - coarse - 9)), 1);
+    if (!open.solve(first, &phi, coarse)) return false;
     open.finish(&phi, coarse, ties);
     for (double& each : phi) each = std::rint(each * step);
     const double source = phi[rows + columns], sink = phi[rows + columns + 1];
     for (i64 i = 0; i + 1 < rows; ++i) prices.u[i] = std::clamp(phi[i] - source, 0.0, limit);
     for (i64 j = 0; j + 1 < columns; ++j) prices.w[j] = std::clamp(sink - phi[rows + j], 0.0, limit);
     prices.y0 = std::clamp(source - sink, 0.0, limit);
+    return true;
 }
 
 } // namespace optiframe::tvcs

@@ -32,11 +32,14 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
             std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
             Effort& effort);
 
-// The same with nothing decided, from any prices and what their signs choose: by paths between groups, a network
-// simplex or cost scaling, whose effort is bounded. With the place of `ties`, which the worths of `all` then hold, the
-// prices are taken for good ones. `by_paths` is false to test the others. Prices are written that are as good as whole
-// units allow, but for a few of them.
-void settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, bool by_paths,
+// By paths between groups, a network simplex and cost scaling, whose effort is bounded by how far prices are off; or
+// without the last, or, to test the others, without the first.
+enum class Ways { all, but_scaling, but_paths };
+
+// The same with nothing decided, from any prices and what their signs choose. With the place of `ties`, which the worths
+// of `all` then hold, the prices are taken for good ones. Prices are written that are as good as whole units allow, but
+// for a few of them. False where the other ways were given up and cost scaling is not to follow.
+bool settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, Ways ways,
                 const Elements& all, double limit, Prices& prices, Effort& effort);
 
 } // namespace optiframe::tvcs

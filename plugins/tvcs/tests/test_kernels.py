@@ -369,6 +369,22 @@ def test_a_repair_from_given_prices_that_is_given_up_begins_anew_before_the_fall
     assert not plan.effort.fallback
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference has no fallback")
+def test_a_fallback_from_given_prices_that_paths_do_not_end_begins_anew_before_cost_scaling() -> None:
+    p, rng = 35_048, np.random.default_rng(2)
+    k, groups = np.arange(p), p // 2 + 1
+    v = 1 + np.round(rng.standard_normal(p)) * 1e-12
+    row_caps = (rng.random(groups) < 0.96).astype(np.int64)
+    rows = np.where(rng.random(p) < 0.02, -1, k // 2)
+    plan = ProjectionPlan(rows, row_caps, (k + 1) // 2, np.ones(groups, np.int64), int(0.88 * p))
+    cold = plan.solve(v, squared=True)
+    assert plan.effort is not None
+    arcs = plan.effort.arcs
+    warm = plan.solve(v, cold.prices, squared=True)
+    assert np.array_equal(warm.support, cold.support)
+    assert plan.effort.arcs < 30 * arcs  # two hundred times as many by cost scaling from there
+
+
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
 def test_prices_of_another_point_leave_few_rows_of_a_large_matrix_without_a_column() -> None:
     instance = adversarial_instance(("square", "gaussian", "1"), 90_000, 0)
