@@ -47,15 +47,16 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
 
 
 def decimal_commas(cells: Sequence[Any]) -> bool:
-    """Whether a column writes decimals with a comma throughout, in a way that cannot mean thousands.
+    """Whether a column writes decimals with a comma throughout, and most commas cannot mean thousands.
 
-    One such cell alone is more likely a slip.
+    One such cell alone is more likely a slip, and so are a few of them beside many such as 1,250.
     """
     with_comma = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
-    if len(with_comma) < 2 or not all(map(_COMMA.fullmatch, with_comma)):
+    if not all(map(_COMMA.fullmatch, with_comma)):
         return False
     with_point = any("." in cell if isinstance(cell, str) else _has_fraction(cell) for cell in cells)
-    return not with_point and not all(map(_THOUSANDS.fullmatch, with_comma))
+    decimals = len(with_comma) - sum(map(bool, map(_THOUSANDS.fullmatch, with_comma)))
+    return not with_point and decimals > max(1, len(with_comma) // 2)
 
 
 def _has_fraction(cell: Any) -> bool:

@@ -64,7 +64,16 @@ def test_decimal_commas_are_read_where_all_values_have_them(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "cells", [["1,250", "2,500"], ["1,5", "2,5", "3.5"], ["1,5", "2,5", 3.5], ["1,5", "2"], ["1,5", "2,5 €"]]
+    "cells",
+    [
+        ["1,250", "2,500"],
+        ["1,250", "2,500", "1,5"],
+        ["1,250", "2,500", "1,5", "2,5"],
+        ["1,5", "2,5", "3.5"],
+        ["1,5", "2,5", 3.5],
+        ["1,5", "2"],
+        ["1,5", "2,5 €"],
+    ],
 )
 def test_commas_that_may_mean_something_else_are_refused(cells: list[Any]) -> None:
     with pytest.raises(InvalidInput, match="must be a finite number"):
