@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
+from optiframe_tvcs.learning import one_thread as threads_of_blas
+from optiframe_tvcs.learning.one_thread import one_thread
 from optiframe_tvcs.learning.splicing import Splicing
 from optiframe_tvcs.learning.with_intercept import free_intercept
 from sklearn.base import clone
@@ -303,6 +309,15 @@ def test_pickles_predict_the_same_and_do_not_hold_the_samples() -> None:
         assert model.result_.solution is not None
 
 
+def test_the_result_of_a_fit_can_be_pickled_by_itself() -> None:
+    matrix, target = samples(n=50)
+    result = SparseClassifier(2).fit(matrix, target > 5).result_  # its l2 spares the intercept
+    function, again = result.problem.function, pickle.loads(pickle.dumps(result)).problem.function
+    assert type(again) is type(function)
+    assert again.value(result.solution) == function.value(result.solution)
+    assert again.ridge.tolist() == function.ridge.tolist()
+
+
 def test_fits_of_small_tables_use_one_thread_and_give_the_others_back() -> None:
     threadpoolctl = pytest.importorskip("threadpoolctl")
 
@@ -325,6 +340,45 @@ def test_fits_of_small_tables_use_one_thread_and_give_the_others_back() -> None:
         assert threads() == before
     assert seen
     assert all(found == {1} for found in seen)
+
+
+def test_fits_at_the_same_time_in_two_threads_give_the_threads_of_blas_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Library:
+        """Limits as threadpoolctl sets and restores them."""
+
+        threads = 2
+
+        @contextmanager
+        def limit(self, limits: int, user_api: str) -> Iterator[None]:
+            before, self.threads = self.threads, limits
+            try:
+                yield
+            finally:
+                self.threads = before
+
+    library, small = Library(), np.zeros((3, 3))
+    inside, second_inside = Event(), Event()
+    monkeypatch.setattr(threads_of_blas, "_libraries", lambda: library)
+
+    def first() -> None:
+        with one_thread(small):
+            inside.set()
+            assert second_inside.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(first)
+        assert inside.wait(10)
+        with one_thread(small):
+            assert library.threads == 1
+            second_inside.set()
+            running.result(10)
+    assert library.threads == 2
+    with pytest.raises(KeyError), one_thread(small):
+        raise KeyError
+    with one_thread(small):
+        assert library.threads == 1
 
 
 def test_more_than_two_classes_are_refused_with_the_way_out() -> None:

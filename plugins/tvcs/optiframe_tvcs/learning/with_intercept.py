@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,14 @@ def free_intercept(loss: type[LinearModel]) -> type[LinearModel]:
             found: Self = type(self).model_construct(**fields)
             return found
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _restored, (loss, dict(self))  # pickle finds no class that a function made
+
     return FreeIntercept
+
+
+def _restored(loss: type[LinearModel], fields: dict[str, Any]) -> LinearModel:
+    return free_intercept(loss).model_construct(**fields)
 
 
 def counted(over: ConstraintSet) -> tuple[int, bool] | None:
