@@ -25,8 +25,12 @@ template <class Routine> Routine* of_scipy(const char* module, const char* name)
 const fits::Lapack& lapack() {
     using fits::Lapack;
     constexpr const char *blas = "scipy.linalg.cython_blas", *systems = "scipy.linalg.cython_lapack";
-    static const Lapack found{of_scipy<Lapack::Dposv>(systems, "dposv"), of_scipy<Lapack::Dsyrk>(blas, "dsyrk"),
-                              of_scipy<Lapack::Dgemm>(blas, "dgemm")};
+    // Python is locked but while a module is imported: a static that is made once would have another thread wait for
+    // that with Python locked, and so for ever.
+    static Lapack found;
+    if (found.dgemm == nullptr)
+        found = {of_scipy<Lapack::Dposv>(systems, "dposv"), of_scipy<Lapack::Dsyrk>(blas, "dsyrk"),
+                 of_scipy<Lapack::Dgemm>(blas, "dgemm")};
     return found;
 }
 

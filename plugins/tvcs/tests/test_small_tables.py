@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -239,6 +241,23 @@ def test_wrong_arguments_are_refused(loss: int) -> None:
         for wrong in (np.zeros(39), np.zeros((40, 1)), np.zeros(40, dtype=np.float32), None):
             with pytest.raises((TypeError, ValueError)):
                 search.improved(wrong, 1.0, 1.0)
+
+
+@pytest.mark.slow
+def test_a_scipy_that_lacks_the_routines_leaves_fits_to_python() -> None:
+    command = """
+import numpy as np
+from optiframe_tvcs.estimator import SparseClassifier
+from optiframe_tvcs.learning import dense
+from scipy.linalg import cython_lapack
+
+cython_lapack.__pyx_capi__.clear()
+matrix = np.random.default_rng(0).standard_normal((60, 8))
+model = SparseClassifier(2).fit(matrix, matrix[:, 3] - matrix[:, 5] > 0)
+assert model.get_support().nonzero()[0].tolist() == [3, 5]
+assert dense.dense_table(model.result_.problem.function) is None
+"""
+    subprocess.run([sys.executable, "-c", command], check=True)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.reference_splicing import LOSSES
 from optiframe_tvcs.kernels.reference_splicing import SmallSplicing as Reference
-from optiframe_tvcs.kernels.splicing import SmallSplicing
+from optiframe_tvcs.kernels.splicing import SmallSplicing, newton
 from optiframe_tvcs.learning.with_intercept import free_intercept
 
 ROWS = 2000
@@ -31,7 +32,7 @@ class DenseTable(NamedTuple):
 def dense_table(function: Objective) -> DenseTable | None:
     """The model for a kernel; None where no kernel knows it, or none was built."""
     kinds = [type(function) in (loss, free_intercept(loss)) for loss in LOSSES]
-    if SmallSplicing is Reference or True not in kinds:
+    if SmallSplicing is Reference or True not in kinds or not _kernels_run():
         return None
     model: Any = function
     matrix = model.matrix
@@ -42,3 +43,14 @@ def dense_table(function: Objective) -> DenseTable | None:
         return None
     ridge = np.array(np.broadcast_to(model.ridge, model.shape), dtype=np.float64)
     return DenseTable(matrix.T if turned else matrix, turned, model.target, kinds.index(True), ridge)
+
+
+@cache
+def _kernels_run() -> bool:
+    """Whether SciPy has the routines that kernels take from it: a build of its own may count in 64 bits."""
+    one = np.ones(1)
+    try:
+        newton(one[:, np.newaxis], False, one, 0, one, np.zeros(1, np.int64), np.zeros(1), 0.1, np.inf, None)
+    except (ImportError, AttributeError, KeyError, ValueError):
+        return False
+    return True
