@@ -34,9 +34,7 @@ _STARTS = 2  # of them, from which a fit begins
 _SMALL = 20  # sizes up to which these are always taken: such fits cost little, and lead on to larger ones
 _MANY = 2000  # samples below which they are always taken, too: fits of few samples are harder, and cheap
 _VAIN = 5  # sizes in a row that none of them improved: every other one is then spared them
-_DENSE = (
-    1 << 20
-)  # numbers of a sparse table that is made dense: of so few, what is done per call takes longest
+_DENSE = 1 << 20  # numbers of a sparse table that is made dense: with so few, calls take most of the time
 _TIE = 1e-9  # relative; what is lower by less is as good
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
 

@@ -14,9 +14,6 @@ from optiframe_tvcs.learning.dense import ROWS
 from optiframe_tvcs.learning.restricted import Inner, minimise_on
 from optiframe_tvcs.learning.second_order import SecondOrder
 
-_ROWS = (
-    2000  # of labels, up to which pairs are compared: of a9a they found no better fits, in a fifth more time
-)
 _ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries counts
 
 
@@ -64,7 +61,7 @@ class ModelledTrials(Trials):
 
     def __init__(self, function: LinearModel, inner: Inner, time_left: Callable[[], float]) -> None:
         super().__init__(function, inner, time_left)
-        # Of a9a, pairs found nothing in a fifth more time.
+        # Of more labels, those of a9a, pairs found no better fits in a fifth more time.
         self.pairs = isinstance(function, LeastSquares) or len(function) <= ROWS
 
     def around(self, x: Array) -> None:

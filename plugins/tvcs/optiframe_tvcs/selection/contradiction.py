@@ -54,10 +54,9 @@ def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) 
 
     First some contradict each other: by counting, or those with a price in the linear program that breaks
     bounds as little as possible, or else what such programs break, added up. Then what can be left out is
-    left out. At last
-    sets of demands are collected that some choice breaks while it keeps all others; whatever contradicts
-    itself has one of each. The smallest set that does is tried, until one contradicts itself, or is as
-    large as the first: then none is smaller. After a few seconds the set known is the answer.
+    left out. At last sets of demands are collected that some choice breaks while it keeps all others;
+    whatever contradicts itself has one of each. The smallest set that does is tried, until one contradicts
+    itself, or is as large as the first: then none is smaller. After some seconds the set known is returned.
 
     Raises
     ------
