@@ -94,12 +94,13 @@ void make_splicing(SmallSplicing* self, InRows<double> matrix, bool turned, In<d
 
 double improved(SmallSplicing& self, Out<double> x, double value, double seconds) {
     check_length(x, self.run.columns(), "x");
-    check(!self.searching, "one search at a time"); // Python is locked, but may serve a signal meanwhile
+    check(!self.searching, "one search at a time"); // asked by another thread, or by what serves a signal
     struct Searching {
         bool& it;
         explicit Searching(bool& it) : it(it) { it = true; }
         ~Searching() { it = false; }
     } searching(self.searching);
+    nb::gil_scoped_release unlocked;
     return self.run.improved(span(x), value, seconds);
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -263,6 +265,24 @@ assert dense.dense_table(model.result_.problem.function) is None
 @pytest.mark.slow
 def test_arrays_that_another_thread_changes_crash_nothing() -> None:
     check_changes_meanwhile(reference.lasso, lasso_arguments(0))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BUILT, reason="Python serves other threads by itself")
+def test_other_threads_run_during_a_long_search() -> None:
+    rng = np.random.default_rng(0)
+    function = reference.LOSSES[0](matrix=rng.standard_normal((2000, 1000)), target=rng.standard_normal(2000))
+    search: Any = kernels.SmallSplicing(**{**arguments(function, free=False, size=300), "pursuit": 1000})
+    x = np.zeros(1000)
+    x[:300] = 1e-3
+    turns = 0
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(search.improved, x, function.value(x), 5.0)
+        while not running.done():
+            turns += 1
+            sleep(0.001)
+    assert running.result() < np.inf
+    assert turns > 10
 
 
 @pytest.mark.slow
