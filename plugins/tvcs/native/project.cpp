@@ -307,7 +307,7 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
         const bool some = layout.elements() <= few;
         const std::span<const double> steps = some ? std::span<const double>(widths) : narrow_widths;
-        // From given prices a path for each row that these leave without takes longer, on a large matrix, than steps do.
+        // From given prices a path for each row that these leave without takes longer on a large matrix than steps.
         if (limited && (!warm || layout.elements() > several))
             first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, steps, prices);
         round_to(1.0, prices);

@@ -174,7 +174,8 @@ public:
         };
         const auto by_groups = [&] {
             const i64 looks = work_for_paths * static_cast<i64>(links.size());
-            return ways != Ways::but_paths && load <= heavy_load && carry_by_paths(links, excess, moved, ends, looks, effort);
+            return ways != Ways::but_paths && load <= heavy_load &&
+                   carry_by_paths(links, excess, moved, ends, looks, effort);
         };
         const bool by_simplex_first = few && at_group > few_links && load > light_load;
         const bool exact = by_smoothing() || (by_simplex_first && by_simplex()) || by_groups() ||
@@ -385,8 +386,8 @@ bool are_forest(const Layout& layout, std::span<const OpenElement> elements, con
     return forest;
 }
 
-// With one view alone, the open elements are taken one by one where there is room: those of greatest worth first, and of
-// equal ones the first.
+// With one view alone, the open elements are taken one by one where there is room: those of greatest worth first, and
+// of equal ones the first.
 void settle_one_view(const Layout& layout, const Point& point, std::span<const OpenElement> elements,
                      std::span<u8> state) {
     struct Ranked {

@@ -36,9 +36,9 @@ void settle(const Layout& layout, const Point& point, int unit, std::optional<in
 // without the last, or, to test the others, without the first.
 enum class Ways { all, but_scaling, but_paths };
 
-// The same with nothing decided, from any prices and what their signs choose. With the place of `ties`, which the worths
-// of `all` then hold, the prices are taken for good ones. Prices are written that are as good as whole units allow, but
-// for a few of them. False where the other ways were given up and cost scaling is not to follow.
+// The same with nothing decided, from any prices and what their signs choose. With the place of `ties`, which the
+// worths of `all` then hold, the prices are taken for good ones. Prices are written that are as good as whole units
+// allow, but for a few of them. False where the other ways were given up and cost scaling is not to follow.
 bool settle_all(const Layout& layout, const Point& point, int unit, std::optional<int> ties, Ways ways,
                 const Elements& all, double limit, Prices& prices, Effort& effort);
 
