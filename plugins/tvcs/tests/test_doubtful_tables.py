@@ -59,7 +59,7 @@ def test_decimal_commas_are_read_where_all_values_have_them(tmp_path: Path) -> N
     problem = optiframe.problem("selection", items=str(table), views=["brand"], at_most={"total": 3})
     result = optiframe.solve(problem, progress=False)
     assert problem.items.values.tolist() == [2.1, -0.5, 3.0, 1.25]
-    assert "value 2,1 was read as 2.1, and so are all its commas" in [f.text for f in result.findings]
+    assert "commas in value were read as decimal points: 2,1 as 2.1" in [f.text for f in result.findings]
     assert result.objective == -6.35
 
 

@@ -24,7 +24,7 @@ def l1_path(function: LinearModel, free: NDArray[np.bool_]) -> Iterator[Array]:
     """Fits of the objective and an l1 penalty that falls, each when it is asked for.
 
     Coordinate descent on quadratics that lie above the objective (Friedman, Hastie, Tibshirani 2010), each
-    level from the last. Of tables with more than 2,000 columns accelerated proximal gradient steps, started
+    level from the last. Tables with more than 2,000 columns take accelerated proximal gradient steps, started
     again where they turn against the gradient (Beck, Teboulle 2009; O'Donoghue, Candes 2015).
 
     Parameters

@@ -89,7 +89,9 @@ def _of_the_values(items: ItemTable) -> Iterator[Finding]:
     cells = items.table[items.value_name].tolist()
     if decimal_commas(cells):
         at = next(at for at, cell in enumerate(cells) if isinstance(cell, str) and "," in cell)
-        text = f"{items.value_name} {cells[at]} was read as {items.values[at]:g}, and so are all its commas"
+        text = (
+            f"commas in {items.value_name} were read as decimal points: {cells[at]} as {items.values[at]:g}"
+        )
         yield _note("decimal-comma", text)
     if not (items.values > 0).any():
         text = (
