@@ -10,7 +10,10 @@ from typing import Any
 import openpyxl
 import pytest
 
+import optiframe
 from optiframe.errors import InvalidInput
+from optiframe.files.output import write
+from optiframe.tables import excel
 from optiframe.tables.file_formats import write_table
 from optiframe.tables.read import headings, read_table
 
@@ -129,6 +132,20 @@ def test_tables_are_written_to_a_workbook_as_they_are(tmp_path: Path) -> None:
         [None, True, "007"],
     ]
     assert not any(cell.data_type == "f" for row in rows for cell in row)
+
+
+def test_a_table_too_long_for_a_sheet_is_written_as_csv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = optiframe.solve(optiframe.problem("projection", point=[1.0, 2.0], onto="simplex"))
+    monkeypatch.setattr(excel, "_MOST_ROWS", 2)
+    with pytest.raises(InvalidInput, match="no more than 2 rows; write CSV or Parquet"):
+        write_table(result.to_tables()["solution"], tmp_path / "answer.xlsx")
+    for answer in ("answer", "trace"):  # the trace has a file of its own
+        written = [path.name for path in write(result, tmp_path, f"{answer}.xlsx")]
+        assert written[0] == {"answer": "answer.csv", "trace": "trace-table.csv"}[answer]
+        assert "trace.csv" in written
+        assert (tmp_path / written[0]).read_text().startswith("index,value\n0,")
 
 
 def test_whole_numbers_kept_as_text_are_numbers(tmp_path: Path) -> None:

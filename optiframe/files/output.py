@@ -15,6 +15,7 @@ from optiframe.errors import InvalidInput, require
 from optiframe.files.plain import plain
 from optiframe.numbers import without_rounding_errors
 from optiframe.solving.result import Result
+from optiframe.tables.excel import fits_a_sheet
 from optiframe.tables.file_formats import write_table
 
 TRACE = "trace.csv"
@@ -79,15 +80,18 @@ def write(
     """Write the answer, its further tables, the trace and result.json; gives the paths.
 
     Each file is written under a temporary name and renamed; result.json comes last. Files
-    of an earlier result in the folder go first. `config` is stored as it is.
+    of an earlier result in the folder go first. A table with more rows than a sheet of Excel is
+    written as CSV. `config` is stored as it is.
     """
     _remove_earlier(folder)
     suffix = Path(answer).suffix
     written = []
     for number, (name, columns) in enumerate(result.to_tables().items()):
         target = folder / (answer if number == 0 else f"{name}{suffix}")
-        if number and target.name in (answer, TRACE):
-            target = folder / f"{name}-table{suffix}"
+        if suffix.lower() == ".xlsx" and not fits_a_sheet(columns):
+            target = target.with_suffix(".csv")
+        if target.name == TRACE or (number and target.name == answer):
+            target = target.with_stem(f"{target.stem}-table")
         tidy = {title: without_rounding_errors(np.asarray(values)) for title, values in columns.items()}
         _replace(target, partial(write_table, tidy))
         written.append(target)

@@ -58,6 +58,11 @@ def excel_header(path: Path) -> list[str]:
         return []
 
 
+def fits_a_sheet(columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether a sheet has rows for all values and the names."""
+    return all(len(values) < _MOST_ROWS for values in columns.values())
+
+
 def write_excel(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     """Columns as the only sheet of a workbook; `InvalidInput` for more rows than one has.
 
@@ -65,7 +70,7 @@ def write_excel(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     Excel refuses, the sign for what cannot be shown.
     """
     openpyxl = require("openpyxl", "excel")
-    if any(len(values) >= _MOST_ROWS for values in columns.values()):
+    if not fits_a_sheet(columns):
         raise InvalidInput(f"a sheet of Excel has no more than {_MOST_ROWS:,} rows; write CSV or Parquet")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
