@@ -36,6 +36,8 @@ constexpr i64 several = 20'000; // up to so many, steps on all elements take les
 // and for candidates next to the thresholds.
 constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0, 4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
+// Elements a group say nothing of a few long ones: there the ramp becomes half as wide, which so few steps do.
+constexpr double halved[] = {0.0, 0.0};
 constexpr i64 many_left = 3, few_each = 5; // units times a search, an element, and elements a group, for more steps
 // Prices of another point: where they leave some units, steps on all elements take less time than to search for these;
 // where still as many are left, or one of so many elements in tiny groups, to begin anew does.
@@ -50,6 +52,10 @@ constexpr i64 fewer_looks = 4; // and at arcs: from good prices cost scaling is 
 constexpr i64 first_hurry = 4;
 constexpr i64 warm_hurry = 5; // and less again with prices given
 
+double mean_of(std::span<const double> worth) {
+    return std::reduce(worth.begin(), worth.end()) / static_cast<double>(worth.size());
+}
+
 // Newton steps on all elements, on a ramp that begins so wide.
 void step_on_all(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
                  double ramp, std::span<const double> steps, Prices& prices) {
@@ -61,9 +67,8 @@ void step_on_all(const Elements& all, std::span<const double> worth, const Colum
 // Prices near the best by a few of these steps.
 void first_prices(const Elements& all, std::span<const double> worth, const Columns& columns, const Bounds& bounds,
                   std::span<const double> steps, Prices& prices) {
-    const double mean = std::reduce(all.whole.begin(), all.whole.end()) / static_cast<double>(worth.size());
-    prices.y0 = mean;
-    step_on_all(all, worth, columns, bounds, 2.0 * deviation(all.whole, mean) + 2.0, steps, prices);
+    prices.y0 = mean_of(all.whole);
+    step_on_all(all, worth, columns, bounds, 2.0 * deviation(all.whole, prices.y0) + 2.0, steps, prices);
 }
 
 bool has_tiny_groups(const Elements& all) {
@@ -71,8 +76,7 @@ bool has_tiny_groups(const Elements& all) {
 }
 
 bool are_far_apart(std::span<const double> whole, i64 positive) {
-    const double mean = std::reduce(whole.begin(), whole.end()) / static_cast<double>(whole.size());
-    return rank_value(whole, positive / 2) * far < mean;
+    return rank_value(whole, positive / 2) * far < mean_of(whole);
 }
 
 // Whether what is left takes longer to repair than more steps: units times what a search for one looks at, all groups
@@ -314,7 +318,11 @@ Report solve(const Layout& layout, const Point& point, double top, const Start& 
         assign(layout, all, ties ? common : 1.0, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
     } else if (!forced && has_few_groups(layout)) {
-        if (!warm) first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, widths, prices);
+        if (!warm) {
+            prices.y0 = rank_value(whole, bounds.total);
+            const double ramp = 2.0 * deviation(whole, mean_of(whole)) + 2.0;
+            step_on_all(all, whole, by_columns(all.view, whole, all.columns), bounds, ramp, halved, prices);
+        }
         round_to(1.0, prices);
         solve_few_groups(all, bounds, units.limit, prices, report.effort);
         proved = failures(all, bounds, prices) == 0;
