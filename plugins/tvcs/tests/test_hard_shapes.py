@@ -265,7 +265,7 @@ def test_bounds_of_one_on_a_thin_matrix_need_no_path_for_each_column() -> None:
     plan = ThreeView.of_matrix((3, 400), 2, per_row=1, per_column=1).plan
     assert plan.solve(np.random.default_rng(0).random(1200)).certificate.holds
     assert plan.effort is not None
-    assert plan.effort.paths < 9  # with dummies for what stays without there were 400
+    assert plan.effort.paths < 20  # with dummies for what stays without there were 400
 
 
 @given(
