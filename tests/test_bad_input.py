@@ -98,7 +98,8 @@ CASES = [
     Case("malformed override", r"--set solver: write key.path=value", arguments=("solve", "run.toml", "--set", "solver")),
     Case("override of a wrong type", r"--set budget.time: must be a number, got 'soon'", arguments=("solve", "run.toml", "--set", "budget.time=soon")),
     Case("output folder that takes no files", r"cannot write to the output folder /proc/nowhere", arguments=("solve", "run.toml", "--output", "/proc/nowhere")),
-    Case("output that is a file", r"cannot write to the output folder", arguments=("solve", "run.toml", "--output", "labels.csv")),
+    Case("output that is a file", r"cannot write to the output folder", arguments=("solve", "run.toml", "--output", "run.toml")),
+    Case("output by the name of a table", r"the output is a folder of several files, .* answer = \"labels.csv\"", arguments=("solve", "run.toml", "--output", "labels.csv")),
     Case("answer of an unknown kind", r"--set output.answer: must be a file name ending in", arguments=("solve", "run.toml", "--set", "output.answer=x.xls")),
     Case("description of an unknown name", r"nothing is named 'rankone.pdg' .*; did you mean 'rankone.pgd'", arguments=("describe", "rankone.pdg")),
 ]  # fmt: skip
