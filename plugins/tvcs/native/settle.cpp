@@ -180,7 +180,7 @@ public:
         const bool by_simplex_first = few && at_group > few_links && load > light_load;
         const bool exact = by_smoothing() || (by_simplex_first && by_simplex()) || by_groups() ||
                            (!by_simplex_first && by_simplex());
-        if (!exact && ways == Ways::but_scaling) return false;
+        if (!exact && ways == Ways::but_scaling && first > 0) return false; // finer units go on from a best flow
         check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);

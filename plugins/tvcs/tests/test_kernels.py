@@ -385,6 +385,15 @@ def test_a_fallback_from_given_prices_that_paths_do_not_end_begins_anew_before_c
     assert plan.effort.arcs < 30 * arcs  # two hundred times as many by cost scaling from there
 
 
+@pytest.mark.skipif(not BUILT, reason="the reference has no fallback")
+def test_ties_that_a_fallback_from_given_prices_leaves_are_solved_in_finer_units() -> None:
+    instance = adversarial_instance(("sparse", "1 or 2", "1"), 12_000, 34)
+    v = np.random.default_rng(0).choice([0.0, 0.7, 0.7, -0.7, 0.1], len(instance.v))
+    plan = ProjectionPlan(*instance.bounds)
+    cold = plan.solve(v, squared=True)
+    assert np.array_equal(plan.solve(v, cold.prices, squared=True).support, cold.support)  # once without end
+
+
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
 def test_prices_of_another_point_leave_few_rows_of_a_large_matrix_without_a_column() -> None:
     instance = adversarial_instance(("square", "gaussian", "1"), 90_000, 0)
