@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import optiframe_tvcs
@@ -14,11 +15,12 @@ import pytest
 from optiframe_tvcs.kernels import reference_splicing as reference
 from optiframe_tvcs.kernels import splicing as kernels
 from optiframe_tvcs.learning import dense, small
+from optiframe_tvcs.learning.dense import LOSSES
 from optiframe_tvcs.learning.path import SizePath
-from optiframe_tvcs.learning.restricted import minimise_on
+from optiframe_tvcs.learning.restricted import minimise_on, newton_method
 from optiframe_tvcs.learning.search import Search
 from optiframe_tvcs.learning.trials import trials
-from optiframe_tvcs.learning.with_intercept import free_intercept
+from optiframe_tvcs.learning.with_intercept import WithIntercept, free_intercept
 
 import optiframe
 from optiframe.problems.objectives.losses import LinearModel
@@ -26,6 +28,7 @@ from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.testing import check_changes_meanwhile, check_interruptible, check_refusals
 
 BUILT = kernels.SmallSplicing is not reference.SmallSplicing
+needs_kernels = pytest.mark.skipif(not BUILT, reason="there are no kernels to compare with the general way")
 
 
 def example(
@@ -40,7 +43,7 @@ def example(
     truth = np.zeros(columns)
     truth[rng.choice(columns - 1, 6, replace=False)] = rng.choice([-1, 1], 6) * rng.uniform(0.5, 1.5, 6)
     target = matrix @ truth + 0.3 * rng.standard_normal(80)
-    if model is not reference.LOSSES[0]:
+    if model is not LOSSES[0]:
         target = np.where(target > 0, 1.0, -1.0)
     matrix = np.asfortranarray(matrix) if seed % 2 else matrix
     if seed % 3 == 0:
@@ -51,7 +54,7 @@ def example(
 
 
 def arguments(function: LinearModel, *, free: bool, size: int = 5) -> dict[str, Any]:
-    loss = [issubclass(type(function), each) for each in reference.LOSSES].index(True)
+    loss = [issubclass(type(function), each) for each in LOSSES].index(True)
     whole = function.hessian_rows(np.zeros(function.shape)).whole() if loss == 0 else (None, None)
     assert whole is not None
     return {
@@ -69,76 +72,100 @@ def arguments(function: LinearModel, *, free: bool, size: int = 5) -> dict[str, 
     }
 
 
-@pytest.mark.parametrize("model", reference.LOSSES)
+def as_if_unbuilt() -> Any:
+    return patch.object(dense, "_kernels_run", lambda: False)
+
+
+def general(function: LinearModel, *, free: bool, seconds: float = np.inf) -> Search:
+    """The general search for what `arguments` asks of the kernel."""
+    over = Cardinality(size=5)
+    trying = trials(function, "auto", lambda: seconds)
+    return Search(function, WithIntercept(over=over) if free else over, trying, pursuit=20, width=10)
+
+
+@needs_kernels
+@pytest.mark.parametrize("model", LOSSES)
 @pytest.mark.parametrize("free", [False, True])
 def test_each_search_ends_where_the_general_one_does(model: type[LinearModel], free: bool) -> None:
     moves = 0
     for seed in range(12):
         function = example(model, seed, correlation=0.3 * (seed % 4))
-        given = arguments(function, free=free)
-        searches = [module.SmallSplicing(**given) for module in (kernels, reference)]
+        ours, theirs = kernels.SmallSplicing(**arguments(function, free=free)), general(function, free=free)
         kept = np.isin(np.arange(40), [1, 2, 3, 4, 5] + [39] * free)
         x = minimise_on(function, kept, np.zeros(40))
         value = function.value(x)
         while True:
-            ours, theirs = x.copy(), x.copy()
-            ahead = [
-                s.improved(point, value, np.inf) for s, point in zip(searches, (ours, theirs), strict=True)
-            ]
-            assert ahead[0] == pytest.approx(ahead[1], rel=1e-9)
-            assert np.array_equal(ours != 0, theirs != 0)
-            assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-8)
-            if ahead[0] >= value:
+            found = x.copy()
+            ahead = ours.improved(found, value, np.inf)
+            with as_if_unbuilt():
+                better = theirs.improved(x, value)
+            if better is None:
+                assert ahead == value
                 break
-            assert ahead[0] == pytest.approx(function.value(ours), rel=1e-12)
-            x, value, moves = ours, ahead[0], moves + 1
+            assert ahead == pytest.approx(better[1], rel=1e-9)
+            assert np.array_equal(found != 0, better[0] != 0)
+            assert found == pytest.approx(better[0], rel=1e-6, abs=1e-8)
+            assert ahead == pytest.approx(function.value(found), rel=1e-12)
+            x, value, moves = found, ahead, moves + 1
     assert moves > 12
 
 
-@pytest.mark.parametrize("model", reference.LOSSES)
-def test_a_path_is_that_of_the_general_search(
-    model: type[LinearModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("model", LOSSES)
+def test_a_path_is_that_of_the_general_search(model: type[LinearModel]) -> None:
     def path() -> list[np.ndarray]:
         fits = SizePath(example(model, 3), None, intercept=True, solver="tvcs.splicing", budget=None, seed=0)
         return [fits.at(size).solution for size in range(7)]
 
     ours = path()
-    monkeypatch.setattr(dense, "SmallSplicing", reference.SmallSplicing)  # as where nothing was built
-    for mine, theirs in zip(ours, path(), strict=True):
+    with as_if_unbuilt():
+        general = path()
+    for mine, theirs in zip(ours, general, strict=True):
         assert mine == pytest.approx(theirs, rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.parametrize("model", reference.LOSSES)
-def test_where_columns_are_alike_the_general_search_takes_over(
-    model: type[LinearModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("model", LOSSES)
+def test_where_columns_are_alike_the_general_search_takes_over(model: type[LinearModel]) -> None:
     function = example(model, 0)
     twice = np.hstack([function.matrix, function.matrix])
     function = model(matrix=twice, target=function.target)
     problem = optiframe.Minimize(function, over=Cardinality(size=4))
     ours = optiframe.solve(problem, "tvcs.splicing")
-    monkeypatch.setattr(dense, "SmallSplicing", reference.SmallSplicing)
-    assert ours.objective == pytest.approx(optiframe.solve(problem, "tvcs.splicing").objective, rel=1e-6)
+    with as_if_unbuilt():
+        theirs = optiframe.solve(problem, "tvcs.splicing")
+    assert ours.objective == pytest.approx(theirs.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("model", LOSSES)
+def test_references_leave_everything_to_the_general_search(model: type[LinearModel]) -> None:
+    function = example(model, 0)
+    x = np.zeros(40)
+    assert np.isnan(reference.SmallSplicing(**arguments(function, free=False)).improved(x, 1.0, np.inf))
+    assert not reference.newton(**newton_arguments(function))
+    asked_again = dense._kernels_run.__wrapped__
+    with patch.multiple(dense, newton=reference.newton, _kernels_run=asked_again):
+        assert dense.dense_table(function) is None
 
 
 def test_a_search_out_of_time_ends() -> None:
-    function = example(reference.LOSSES[0], 0)
+    function = example(LOSSES[0], 0)
     x = np.zeros(40)
     value = function.value(x)
-    for module in (kernels, reference):
-        search = module.SmallSplicing(**arguments(function, free=False))
+    if BUILT:
+        search = kernels.SmallSplicing(**arguments(function, free=False))
         after = search.improved(x, value, 0.0)  # a pursuit would have led further than one exchange does
         assert after == pytest.approx(function.value(x))
         assert search.improved(x, after, 60.0) < after
+    better = general(function, free=False, seconds=0.0).improved(np.zeros(40), value)
+    assert better is not None
+    assert better[1] > general(function, free=False).improved(*better)[1]
 
 
 def test_losses_and_sets_that_the_kernel_does_not_know_take_the_general_search() -> None:
-    class Halved(reference.LOSSES[0]):  # type: ignore[misc, valid-type]  # a class of the losses there
+    class Halved(LOSSES[0]):  # type: ignore[misc, valid-type]  # a class of the losses there
         def losses(self, z: np.ndarray) -> np.ndarray:
             return np.asarray(super().losses(z) / 2)
 
-    known = example(reference.LOSSES[0], 0)
+    known = example(LOSSES[0], 0)
     problem = optiframe.Minimize(known, over=Cardinality(size=3))
     search = Search(known, problem.over, trials(known, "auto", lambda: np.inf), pursuit=20, width=10)
     assert (small.small_search(problem, search) is not None) == BUILT
@@ -164,18 +191,21 @@ def newton_arguments(function: LinearModel, **changes: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("model", reference.LOSSES)
-def test_a_fit_on_a_support_is_that_of_the_reference(model: type[LinearModel]) -> None:
+@needs_kernels
+@pytest.mark.parametrize("model", LOSSES)
+def test_a_fit_on_a_support_is_that_of_the_general_way(model: type[LinearModel]) -> None:
     for seed in range(6):
         function = example(model, seed)
         near = 0.1 * np.random.default_rng(seed).standard_normal(4)
         curved = function.hessian(np.zeros(40))[np.ix_([1, 4, 20, 39], [1, 4, 20, 39])]
         for changes in ({"x": near}, {"hessian": curved}, {"accuracy": 0.1, "x": near, "hessian": curved}):
-            given, other = (newton_arguments(function, **changes) for _ in range(2))
-            given["x"], other["x"] = given["x"].copy(), other["x"].copy()
+            given = newton_arguments(function, **changes)
+            options = {key: given[key] for key in ("accuracy", "least", "hessian")}
+            part, start = function.on_columns(given["at"]), given["x"]
+            expected = newton_method(part, start, lambda: np.inf, by_matrix=True, **options)
+            given["x"] = start.copy()
             assert kernels.newton(**given)
-            assert reference.newton(**other)
-            assert given["x"] == pytest.approx(other["x"], rel=1e-6, abs=1e-9)
+            assert given["x"] == pytest.approx(expected, rel=1e-6, abs=1e-9)
             if changes.get("accuracy") is None:
                 x = np.zeros(40)
                 x[given["at"]] = given["x"]
@@ -183,9 +213,9 @@ def test_a_fit_on_a_support_is_that_of_the_reference(model: type[LinearModel]) -
 
 
 def test_a_fit_on_columns_that_are_alike_is_left_to_another_method() -> None:
-    function = example(reference.LOSSES[1], 0)
+    function = example(LOSSES[1], 0)
     twice = np.column_stack([function.matrix[:, 0], function.matrix[:, 0]])
-    model = reference.LOSSES[1](matrix=twice, target=function.target)
+    model = LOSSES[1](matrix=twice, target=function.target)
     if BUILT:
         given = newton_arguments(model, at=np.array([0, 1]), x=np.zeros(2))
         assert not kernels.newton(**given)
@@ -196,7 +226,7 @@ def test_a_fit_on_columns_that_are_alike_is_left_to_another_method() -> None:
 
 def lasso_arguments(seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
-    function = example(reference.LOSSES[0], seed)
+    function = example(LOSSES[0], seed)
     table, place = function.hessian_rows(np.zeros(40)).whole() or (None, None)
     return {
         "table": table,
@@ -225,7 +255,7 @@ def test_a_quadratic_with_an_l1_penalty_is_at_its_minimum_and_as_the_reference_s
 
 @pytest.mark.parametrize("loss", range(3))
 def test_wrong_arguments_are_refused(loss: int) -> None:
-    given = arguments(example(reference.LOSSES[loss], 0), free=True)
+    given = arguments(example(LOSSES[loss], 0), free=True)
     numbers = {"size", "pursuit", "width"}
     unused = {"table", "place"} if loss else set()
     check_refusals(
@@ -235,7 +265,7 @@ def test_wrong_arguments_are_refused(loss: int) -> None:
         optional=unused,
     )
     check_refusals(reference.lasso, lasso_arguments(0), any_number={"passes"})
-    function = example(reference.LOSSES[loss], 0)
+    function = example(LOSSES[loss], 0)
     fit = newton_arguments(function, hessian=np.eye(4))
     check_refusals(reference.newton, fit, any_number={"loss"}, optional={"hessian"})
     if BUILT:
@@ -271,7 +301,7 @@ def test_arrays_that_another_thread_changes_crash_nothing() -> None:
 @pytest.mark.skipif(not BUILT, reason="Python serves other threads by itself")
 def test_other_threads_run_during_a_long_search() -> None:
     rng = np.random.default_rng(0)
-    function = reference.LOSSES[0](matrix=rng.standard_normal((2000, 1000)), target=rng.standard_normal(2000))
+    function = LOSSES[0](matrix=rng.standard_normal((2000, 1000)), target=rng.standard_normal(2000))
     search: Any = kernels.SmallSplicing(**{**arguments(function, free=False, size=300), "pursuit": 1000})
     x = np.zeros(1000)
     x[:300] = 1e-3

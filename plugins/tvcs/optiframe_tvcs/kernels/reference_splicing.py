@@ -1,49 +1,15 @@
-"""Searches for better supports of small dense tables, by the general ones of `learning.search`."""
+"""What the kernels for small dense tables are asked, and what answers where they were not built.
+
+Fits on a support and searches for better ones have a general way besides, `learning.restricted` and
+`learning.search`, which a kernel may leave them to. Here all are left to it.
+"""
 
 from __future__ import annotations
 
 import math
-from functools import cache
-from time import monotonic
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
-from optiframe.problems.sets.vector_sets import Cardinality
-
-LOSSES: tuple[type[LinearModel], ...] = (LeastSquares, Logistic, SquaredHinge)
-
-
-@cache
-def _ridged(loss: type[LinearModel]) -> type[LinearModel]:
-    """The loss with a weight for the square of each entry."""
-
-    class Ridged(loss):  # type: ignore[misc, valid-type]  # whichever loss it is
-        weights: Any
-
-        @property
-        def ridge(self) -> Any:
-            return self.weights
-
-        def on_columns(self, indices: NDArray[np.intp]) -> Ridged:
-            fields = {**dict(super().on_columns(indices)), "weights": self.weights[indices]}
-            found: Ridged = type(self).model_construct(**fields)
-            return found
-
-    return Ridged
-
-
-def _model(
-    matrix: NDArray[np.float64],
-    turned: bool,
-    target: NDArray[np.float64],
-    loss: int,
-    ridge: NDArray[np.float64],
-) -> LinearModel:
-    fields: dict[str, Any] = {"matrix": matrix.T if turned else matrix, "target": target, "weights": ridge}
-    return _ridged(LOSSES[loss]).model_construct(**fields)
 
 
 class SmallSplicing:
@@ -56,7 +22,7 @@ class SmallSplicing:
     turned
         Whether `matrix` is its transpose, as a matrix that lies by columns has one by rows.
     loss
-        Its place among `LOSSES`.
+        Its place among `learning.dense.LOSSES`.
     table, place
         Of least squares: all rows of the Hessian, that of column j being ``table[place[j]]``; else None.
     """
@@ -75,33 +41,15 @@ class SmallSplicing:
         pursuit: int,
         width: int,
     ) -> None:
-        # What these import asks for kernels.
-        from optiframe_tvcs.learning.search import Search
-        from optiframe_tvcs.learning.trials import trials
-        from optiframe_tvcs.learning.with_intercept import WithIntercept
-
-        self._end = math.inf
-        over = Cardinality(size=size)
-        function = _model(matrix, turned, target, loss, ridge)
-        self._search = Search(
-            function,
-            WithIntercept(over=over) if free else over,
-            trials(function, "auto", lambda: max(0.0, self._end - monotonic())),
-            pursuit=pursuit,
-            width=width,
-        )
+        pass
 
     def improved(self, x: NDArray[np.float64], value: float, seconds: float) -> float:
         """Makes `x`, of this value, a better fit, and returns its value.
 
-        The same value where none was found before so many seconds were over; nan where the compiled kernel
-        needs another method, as columns are alike.
+        The same value where none was found before so many seconds were over; nan where the general search is
+        needed: by the kernel as columns are alike, here always.
         """
-        self._end = monotonic() + seconds
-        if (better := self._search.improved(x, value)) is None:
-            return value
-        x[:], value = better
-        return value
+        return math.nan
 
 
 def newton(
@@ -119,15 +67,10 @@ def newton(
     """Brings `x`, the entries of a point at the columns `at`, to the minimum over these.
 
     The first arguments are those of `SmallSplicing`, the last ones those of `restricted.minimise_on`. False
-    where the compiled kernel needs another method, as the Hessian is nearly singular; `x` is then unchanged.
+    where another method is needed and `x` is unchanged: by the kernel as the Hessian is nearly singular, here
+    always.
     """
-    from optiframe_tvcs.learning.restricted import newton_method  # which asks for kernels
-
-    function = _model(matrix, turned, target, loss, ridge).on_columns(at)
-    x[:] = newton_method(
-        function, x, lambda: math.inf, accuracy=accuracy, least=least, by_matrix=True, hessian=hessian
-    )
-    return True
+    return False
 
 
 def lasso(

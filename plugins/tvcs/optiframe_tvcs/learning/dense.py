@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optiframe.problems.objectives.losses import LeastSquares
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.reference_splicing import LOSSES
-from optiframe_tvcs.kernels.reference_splicing import SmallSplicing as Reference
-from optiframe_tvcs.kernels.splicing import SmallSplicing, newton
+from optiframe_tvcs.kernels.splicing import newton
 from optiframe_tvcs.learning.with_intercept import free_intercept
+
+LOSSES: tuple[type[LinearModel], ...] = (LeastSquares, Logistic, SquaredHinge)
+"""Those that kernels know, by number."""
 
 ROWS = 2000
 """Labels up to which a table counts as small: of more, rows that agree are worth counting once."""
@@ -32,7 +33,7 @@ class DenseTable(NamedTuple):
 def dense_table(function: Objective) -> DenseTable | None:
     """The model for a kernel; None where no kernel knows it, or none was built."""
     kinds = [type(function) in (loss, free_intercept(loss)) for loss in LOSSES]
-    if SmallSplicing is Reference or True not in kinds or not _kernels_run():
+    if True not in kinds or not _kernels_run():
         return None
     model: Any = function
     matrix = model.matrix
@@ -47,10 +48,9 @@ def dense_table(function: Objective) -> DenseTable | None:
 
 @cache
 def _kernels_run() -> bool:
-    """Whether SciPy has the routines that kernels take from it: a build of its own may count in 64 bits."""
-    one = np.ones(1)
+    """Whether they were built, and SciPy has what they take from it: its own build may count in 64 bits."""
+    one, at = np.ones(1), np.zeros(1, np.int64)
     try:
-        newton(one[:, np.newaxis], False, one, 0, one, np.zeros(1, np.int64), np.zeros(1), 0.1, np.inf, None)
+        return newton(one[:, np.newaxis], False, one, 0, one, at, np.zeros(1), 0.1, np.inf, None)
     except (ImportError, AttributeError, KeyError, ValueError):
         return False
-    return True

@@ -7,7 +7,7 @@ import numpy as np
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.reference_splicing import SmallSplicing as Reference
+from optiframe_tvcs.kernels import reference_splicing as reference
 from optiframe_tvcs.kernels.splicing import SmallSplicing
 from optiframe_tvcs.learning.dense import dense_table
 from optiframe_tvcs.learning.search import Search
@@ -19,7 +19,7 @@ _PRODUCTS = 1 << 30  # of entries, for all rows of the Hessian of least squares:
 class SmallSearch:
     """The searches of `Search` by the kernel, and by that itself where columns are alike."""
 
-    def __init__(self, compiled: Reference, general: Search) -> None:
+    def __init__(self, compiled: reference.SmallSplicing, general: Search) -> None:
         self._compiled, self._general, self.trying = compiled, general, general.trying
 
     def improved(self, x: Array, value: float) -> tuple[Array, float] | None:
