@@ -10,7 +10,7 @@ namespace optiframe::tvcs::fits {
 
 namespace {
 
-constexpr double ridges[] = {1e-8, 1e-5}, trust = 0.2, rounding = 1e-12; // as in learning/second_order.py
+constexpr double ridges[] = {1e-8, 1e-5}, trust = 0.2, rounding = 1e-12; // as in learning/best_subset/second_order.py
 constexpr std::size_t share = 8; // more than one column of so many at once: all of them, by one product
 
 constexpr double alike = 1e-10; // of a diagonal entry: what a column has beyond the support, to come in

@@ -1,4 +1,5 @@
-// The second-order model of a linear model's objective, as learning/second_order.py; of least squares the objective.
+// The second-order model of a linear model's objective, as learning/best_subset/second_order.py; of least squares the
+// objective.
 #pragma once
 
 #include "small_table.hpp"

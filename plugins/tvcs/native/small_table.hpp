@@ -37,8 +37,8 @@ struct SmallTable {
     // matrix' of these, and the slope of the penalty.
     Numbers gradient(const Point& x, const Numbers& slopes) const;
 
-    // Newton's method over the entries of `start`, as `_newton` of learning/restricted.py, which says what the others
-    // are; none where a Hessian is nearly singular.
+    // Newton's method over the entries of `start`, as `newton_method` of learning/restricted.py, which says what the
+    // others are; none where a Hessian is nearly singular.
     std::optional<Point> fit(const Point& start, double accuracy, double least, Numbers hessian) const;
 };
 

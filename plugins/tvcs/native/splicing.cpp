@@ -16,7 +16,7 @@ namespace {
 
 struct Undecided {}; // thrown where columns are so alike that a fit needs another method
 
-constexpr double least_fall = 1e-10, far = 3.0; // as in learning/splicing.py, which says why
+constexpr double least_fall = 1e-10, far = 3.0; // as in learning/best_subset/search.py, which says why
 constexpr std::size_t seen = 4;
 constexpr double accuracy = 1e-9, rough = 1e-2; // as in learning/restricted.py and trials.py
 constexpr double flattest = 1e-12;

@@ -1,4 +1,5 @@
-// Pursuits and exchanges over supports of a bounded size, as learning/splicing.py, which says what is done and why.
+// Pursuits and exchanges over supports of a bounded size, as learning/best_subset/splicing.py, which says what is done
+// and why.
 #pragma once
 
 #include <unordered_set>

@@ -90,7 +90,7 @@ _NAMES: dict[str, tuple[tuple[str, str, str], ...]] = {  # kind -> name, class, 
         ),
         (
             "tvcs.splicing",
-            ".learning.splicing:Splicing",
+            ".learning.best_subset.splicing:Splicing",
             "Exchanges of entries in and out of the support, each followed by the best fit",
         ),
         (

@@ -10,8 +10,8 @@ import numpy as np
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
-from optiframe_tvcs.learning.one_thread import one_thread
-from optiframe_tvcs.learning.trust import separated
+from optiframe_tvcs.learning.linear_models.one_thread import one_thread
+from optiframe_tvcs.learning.linear_models.trust import separated
 from optiframe_tvcs.sets.three_view import ThreeView
 
 require("sklearn", "sklearn", "optiframework-tvcs")
@@ -20,7 +20,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin  # noqa: E402  # after 
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
 from sklearn.utils.validation import validate_data  # noqa: E402
 
-from optiframe_tvcs.learning.sparse_linear import SparseLinear  # noqa: E402
+from optiframe_tvcs.learning.linear_models.sparse_linear import SparseLinear  # noqa: E402
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # scikit-learn has no types
@@ -33,7 +33,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
     ----------
     size
         Nonzero coefficients at most: a number, or how to choose it: "cv" by cross-validation, "bic", "ebic"
-        or "sic" by that criterion (`optiframe_tvcs.learning.path.criterion`).
+        or "sic" by that criterion (`optiframe_tvcs.learning.linear_models.path.criterion`).
     sizes
         The sizes to choose from, of which all are tried. None: those up to n / (log p log log n), each up to
         20, then steps of a tenth, and each near the best. They end at 1.5 times the best size and 20 more,

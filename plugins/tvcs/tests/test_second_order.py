@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from optiframe_tvcs.learning.best_subset.second_order import SecondOrder
+from optiframe_tvcs.learning.best_subset.trials import ModelledTrials, Trials
 from optiframe_tvcs.learning.grouped_rows import GroupedRows
+from optiframe_tvcs.learning.linear_models.size_choice import end_of_sizes, search
 from optiframe_tvcs.learning.restricted import minimise_on, restrict
-from optiframe_tvcs.learning.second_order import SecondOrder
-from optiframe_tvcs.learning.size_choice import end_of_sizes, search
-from optiframe_tvcs.learning.trials import ModelledTrials, Trials
 
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.testing import check_derivatives

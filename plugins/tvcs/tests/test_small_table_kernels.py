@@ -14,12 +14,13 @@ import optiframe_tvcs
 import pytest
 from optiframe_tvcs.kernels import reference_splicing as reference
 from optiframe_tvcs.kernels import splicing as kernels
-from optiframe_tvcs.learning import dense, small
+from optiframe_tvcs.learning import dense
+from optiframe_tvcs.learning.best_subset import small
+from optiframe_tvcs.learning.best_subset.search import Search
+from optiframe_tvcs.learning.best_subset.trials import trials
 from optiframe_tvcs.learning.dense import LOSSES
-from optiframe_tvcs.learning.path import SizePath
+from optiframe_tvcs.learning.linear_models.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on, newton_method
-from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.trials import trials
 from optiframe_tvcs.learning.with_intercept import WithIntercept, free_intercept
 
 import optiframe

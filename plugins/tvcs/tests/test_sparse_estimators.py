@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
-from optiframe_tvcs.learning import one_thread as threads_of_blas
-from optiframe_tvcs.learning.one_thread import one_thread
-from optiframe_tvcs.learning.splicing import Splicing
+from optiframe_tvcs.learning.best_subset.splicing import Splicing
+from optiframe_tvcs.learning.linear_models import one_thread as threads_of_blas
+from optiframe_tvcs.learning.linear_models.one_thread import one_thread
 from optiframe_tvcs.learning.with_intercept import free_intercept
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import ThreeView
-from optiframe_tvcs.learning import path as sizes_of_a_path
-from optiframe_tvcs.learning.l1_path import l1_path
-from optiframe_tvcs.learning.path import SizePath
+from optiframe_tvcs.learning.best_subset.search import Search
+from optiframe_tvcs.learning.best_subset.trials import Trials
+from optiframe_tvcs.learning.linear_models import path as sizes_of_a_path
+from optiframe_tvcs.learning.linear_models.l1_path import l1_path
+from optiframe_tvcs.learning.linear_models.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on
-from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.trials import Trials
 
 import optiframe
 from optiframe.problems.objectives.losses import LeastSquares, Logistic

@@ -1,7 +1,7 @@
 """What the kernels for small dense tables are asked, and what answers where they were not built.
 
 Fits on a support and searches for better ones have a general way besides, `learning.restricted` and
-`learning.search`, which a kernel may leave them to. Here all are left to it.
+`learning.best_subset.search`, which a kernel may leave them to. Here all are left to it.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.findings import Finding
 from optiframe.numbers import number
 from optiframe.records.fields import Array
-from optiframe_tvcs.learning.path import Criterion
+from optiframe_tvcs.learning.linear_models.path import Criterion
 
 _CHOICES = ("cv", *get_args(Criterion))
 _ALL = 20  # sizes up to which each is tried

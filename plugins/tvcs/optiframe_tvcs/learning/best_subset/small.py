@@ -9,8 +9,8 @@ from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels import reference_splicing as reference
 from optiframe_tvcs.kernels.splicing import SmallSplicing
+from optiframe_tvcs.learning.best_subset.search import Search
 from optiframe_tvcs.learning.dense import dense_table
-from optiframe_tvcs.learning.search import Search
 from optiframe_tvcs.learning.with_intercept import counted
 
 _PRODUCTS = 1 << 30  # of entries, for all rows of the Hessian of least squares: in a tenth of a second

@@ -12,10 +12,10 @@ from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe_tvcs.learning.best_subset.search import Search
+from optiframe_tvcs.learning.best_subset.small import SmallSearch, small_search
+from optiframe_tvcs.learning.best_subset.trials import trials
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
-from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.small import SmallSearch, small_search
-from optiframe_tvcs.learning.trials import trials
 from optiframe_tvcs.learning.with_intercept import counted
 from optiframe_tvcs.sets.sparse_sets import first_point, norm, not_of_supports, support
 

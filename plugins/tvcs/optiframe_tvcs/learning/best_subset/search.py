@@ -12,8 +12,8 @@ from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe_tvcs.learning.best_subset.trials import Trials
 from optiframe_tvcs.learning.gradmp import digest
-from optiframe_tvcs.learning.trials import Trials
 from optiframe_tvcs.learning.with_intercept import counted
 from optiframe_tvcs.sets.sparse_sets import enlarged, norm, projector, support
 

@@ -16,9 +16,14 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result, Status
-from optiframe_tvcs.learning.path import Criterion, Scaling, SizePath, criterion
-from optiframe_tvcs.learning.size_choice import end_of_sizes, search, sizes_to_fit, views_do_not_help
-from optiframe_tvcs.learning.trust import cut_short, fits_anything, refuse_extremes
+from optiframe_tvcs.learning.linear_models.path import Criterion, Scaling, SizePath, criterion
+from optiframe_tvcs.learning.linear_models.size_choice import (
+    end_of_sizes,
+    search,
+    sizes_to_fit,
+    views_do_not_help,
+)
+from optiframe_tvcs.learning.linear_models.trust import cut_short, fits_anything, refuse_extremes
 from optiframe_tvcs.learning.with_intercept import free_intercept
 from optiframe_tvcs.sets.three_view import ThreeView
 

@@ -19,11 +19,11 @@ from optiframe.registry.registry import build
 from optiframe.solving import construct
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
-from optiframe_tvcs.learning.l1_path import l1_path
+from optiframe_tvcs.learning.best_subset.search import Search
+from optiframe_tvcs.learning.best_subset.small import SmallSearch
+from optiframe_tvcs.learning.best_subset.splicing import Splicing
+from optiframe_tvcs.learning.linear_models.l1_path import l1_path
 from optiframe_tvcs.learning.restricted import minimise_on
-from optiframe_tvcs.learning.search import Search
-from optiframe_tvcs.learning.small import SmallSearch
-from optiframe_tvcs.learning.splicing import Splicing
 from optiframe_tvcs.learning.with_intercept import WithIntercept
 from optiframe_tvcs.sets.sparse_sets import support
 from optiframe_tvcs.sets.three_view import ThreeView

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
+from optiframe_tvcs.learning.best_subset.second_order import SecondOrder
 from optiframe_tvcs.learning.dense import ROWS
 from optiframe_tvcs.learning.restricted import Inner, minimise_on
-from optiframe_tvcs.learning.second_order import SecondOrder
 
 _ROUGH = 1e-2  # accuracy of wide fits, of which only the order of the entries counts
 

@@ -1,0 +1,1 @@
+"""Searches for better supports: splicing, and what it is made of."""
