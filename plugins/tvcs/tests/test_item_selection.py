@@ -88,15 +88,15 @@ def test_the_choice_and_everything_said_of_it_agree_with_all_subsets(inputs: dic
     assert result.violation == 0
     assert found.value == pytest.approx(best, abs=1e-9)
     assert found.proof.best
-    changes, used = found.proof.changes, counts.used(found.chosen)
+    changes = found.proof.changes
     one = np.eye(len(counts), dtype=np.int64)
     for at in range(len(counts)):
-        if used[at] == counts.upper[at]:
+        if counts.limits[at]:
             more = best_subset(
                 problem, counts.with_bounds(counts.lower, counts.upper + one[at]), fixed, forbidden
             )
             assert changes.one_more[at] == pytest.approx(more - best, abs=1e-9)
-        if used[at] == counts.lower[at] > 0:
+        if counts.demands[at]:
             less = best_subset(
                 problem, counts.with_bounds(counts.lower - one[at], counts.upper), fixed, forbidden
             )
@@ -111,6 +111,22 @@ def test_the_choice_and_everything_said_of_it_agree_with_all_subsets(inputs: dic
                 problem, counts, fixed | (single[at] & ~chosen), forbidden | (single[at] & chosen)
             )
             assert changes.margins[at] == pytest.approx(best - other, abs=1e-9)
+
+
+def test_with_three_views_a_bound_that_is_not_used_up_may_be_worth_something() -> None:
+    items = {
+        "item": ["ale", "bun", "cola", "date"],
+        "value": [3, 2, 4, 3],
+        "a": ["a1", "a1", "a0", "a0"],
+        "b": ["b0", "b0", "b0", "b1"],
+        "c": ["c0", "c0", "c1", "c0"],
+    }
+    problem = ItemSelection(items=items, views=["a", "b", "c"], at_most={"a": 1, "b": 1, "c": 1})
+    result = optiframe.solve(problem, progress=False)
+    assert result.solution.ids.tolist() == ["cola"]
+    bounds = result.to_tables()["bounds"]
+    found = dict(zip(bounds["group"].tolist(), bounds["one_more_adds"].tolist(), strict=True))
+    assert found["c0"] == 2  # ale and date are together worth 6
 
 
 @pytest.mark.slow

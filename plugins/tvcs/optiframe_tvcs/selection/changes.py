@@ -170,9 +170,9 @@ def changes_by_solving(
     again: Again,
     seconds: float,
 ) -> Changes:
-    """The changes by solving again for each bound that is used up, and then for a few items.
+    """The changes by solving again for each bound that is used up, for a few items, and for all other bounds.
 
-    These are the fixed and forbidden items, and those whose worth is nearest to the other side: the 10
+    The items are fixed and forbidden ones, and those whose worth is nearest to the other side: the 10
     largest left out, the 10 smallest chosen. After `seconds` nothing further is tried, and the rest is nan.
     """
     best, end, used = float(worths[chosen].sum()), perf_counter() + seconds, counts.used(chosen)
@@ -183,12 +183,17 @@ def changes_by_solving(
         return np.nan if found is None else found - best
 
     one_more, one_less = np.zeros(len(counts)), np.zeros(len(counts))
-    for at in np.flatnonzero(used == counts.upper).tolist():
-        changed = counts.with_bounds(counts.lower, _moved(counts.upper, at, 1))
-        one_more[at] = gain(changed, fixed, ~forbidden)
-    for at in np.flatnonzero((used == counts.lower) & counts.demands).tolist():
-        changed = counts.with_bounds(_moved(counts.lower, at, -1), counts.upper)
-        one_less[at] = gain(changed, fixed, ~forbidden)
+
+    def relax(full: Mask, spent: Mask) -> None:
+        for at in np.flatnonzero(full & counts.limits).tolist():
+            changed = counts.with_bounds(counts.lower, _moved(counts.upper, at, 1))
+            one_more[at] = gain(changed, fixed, ~forbidden)
+        for at in np.flatnonzero(spent & counts.demands).tolist():
+            changed = counts.with_bounds(_moved(counts.lower, at, -1), counts.upper)
+            one_less[at] = gain(changed, fixed, ~forbidden)
+
+    full, spent = used == counts.upper, used == counts.lower
+    relax(full, spent)
     margins, freed = np.full(size, np.nan), np.where(fixed | forbidden, np.nan, 0.0)
     one = np.arange(size)
     for at in np.flatnonzero(fixed).tolist()[:_NEAREST]:
@@ -201,6 +206,9 @@ def changes_by_solving(
         margins[at] = -gain(counts, fixed | (one == at), ~forbidden)
     for at in order[(chosen & free)[order]][-_NEAREST:].tolist():
         margins[at] = -gain(counts, fixed, ~forbidden & (one != at))
+    relax(
+        ~full, ~spent
+    )  # a best choice of whole numbers may use more of a bound that this one leaves room in
     # None loses or gains, but for what HiGHS tolerates.
     return Changes(*(_objects(np.maximum(part, 0.0)) for part in (one_more, one_less, margins, freed)))
 
