@@ -26,7 +26,7 @@ import optiframe
 from optiframe.cli.solve import command
 from optiframe.files.solve_file import SolveFile
 from optiframe.tables.read import read_table
-from optiframe.testing import SolverContract
+from optiframe.testing import SolverContract, check_interruptible
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "selection"
 ITEMS = {
@@ -412,3 +412,20 @@ def test_a_choice_that_is_not_proved_best_says_what_is_proved() -> None:
     choice = problem.choice(chosen, Proof("integer program", worths.sum() / 100, best=False))
     assert "Not proved best: the integer program of HiGHS (needed with 6 views) stopped early." in str(choice)
     assert problem.diagnose(choice)[0].identifier == "selection.not-proved"
+
+
+def test_ctrl_c_stops_an_integer_program() -> None:
+    check_interruptible("""
+import numpy as np
+from optiframe_tvcs import ItemSelection
+from optiframe_tvcs.selection.program import solve_program
+
+rng = np.random.default_rng(0)
+table = {view: rng.integers(0, 90, 6000) for view in "abcd"}
+table |= {"item": np.arange(6000), "value": rng.random(6000)}
+each = dict.fromkeys("abcd", 3)
+problem = ItemSelection(items=table, views=list("abcd"), at_most=each, at_least=each)
+counts, worths, none = problem.counts, problem.worths.whole, problem.is_fixed
+print("ready")
+solve_program(counts, worths, none, ~none, whole=True, seconds=60)
+""")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from optiframe.records.fields import Array
 from optiframe_tvcs.selection.data import Counted, Counts, Mask
-from optiframe_tvcs.selection.program import INFEASIBLE
+from optiframe_tvcs.selection.program import INFEASIBLE, interruptible
 
 _LONGEST = 20.0  # seconds for one program
 _SECONDS = 4.0  # to leave out what can be, and to find the fewest
@@ -215,24 +216,15 @@ class _Relaxed:
 
     def _linear(self, costs: Array, least: Array, most: Array) -> Any:
         for method in ("highs-ipm", "highs-ds"):  # the simplex where interior points come to no verdict
-            found = linprog(
-                costs,
-                self._matrix,
-                self._most,
-                bounds=np.stack([least, most], axis=1),
-                method=method,
-                options={"time_limit": _LONGEST},
-            )
+            solve = partial(linprog, costs, self._matrix, self._most, method=method)
+            sides, options = np.stack([least, most], axis=1), {"time_limit": _LONGEST}
+            found = interruptible(partial(solve, bounds=sides, options=options))
             if found.x is not None or found.status == INFEASIBLE:
                 break
         return found
 
     def _integer(self, costs: Array, least: Array, most: Array) -> Any:
         rows = LinearConstraint(self._matrix, -np.inf, self._most) if len(self._most) else None
-        return milp(
-            costs,
-            integrality=self._whole,
-            bounds=Bounds(least, most),
-            constraints=rows,
-            options={"time_limit": _LONGEST},
-        )
+        options = {"time_limit": _LONGEST}
+        solve = partial(milp, costs, integrality=self._whole, bounds=Bounds(least, most), constraints=rows)
+        return interruptible(partial(solve, options=options))
