@@ -13,7 +13,8 @@ from optiframe.records.fields import Array
 from optiframe.tables.read import Table, missing
 
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?")
-_COMMA = re.compile(r"[+-]?\d*,\d+")
+_COMMA = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+")
+_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _DRESSED = re.compile(r"\D{0,6}\d[\d.,' \u00a0\u202f]*\D{0,6}")
 
 
@@ -29,7 +30,9 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     if values.dtype == object:
         cells = values.tolist()
         if decimal_commas(cells):
-            cells = [cell.replace(",", ".") if isinstance(cell, str) else cell for cell in cells]
+            cells = [
+                cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell for cell in cells
+            ]
         found = np.array([as_number(value) for value in cells])
     else:
         found = np.full(len(values), np.nan) if values.dtype == bool else values.astype(np.float64)
@@ -49,14 +52,19 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
 def decimal_commas(cells: Sequence[Any]) -> bool:
     """Whether a column writes decimals with a comma throughout, and most commas cannot mean thousands.
 
-    One such cell alone is more likely a slip, and so are a few of them beside many such as 1,250.
+    One such cell alone is more likely a slip, and so are a few of them beside many such as 1,250. Points may
+    separate thousands where a cell has both: beside 1.234,50 a 2.500 is no two and a half.
     """
-    with_comma = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
-    if not all(map(_COMMA.fullmatch, with_comma)):
+    texts = [cell.strip() for cell in cells if isinstance(cell, str)]
+    with_comma = [text for text in texts if "," in text]
+    with_point = [text for text in texts if "." in text]
+    grouped = any("." in text for text in with_comma)
+    if not all(map(_COMMA.fullmatch, with_comma)) or any(map(_has_fraction, cells)):
         return False
-    with_point = any("." in cell if isinstance(cell, str) else _has_fraction(cell) for cell in cells)
-    decimals = len(with_comma) - sum(map(bool, map(_THOUSANDS.fullmatch, with_comma)))
-    return not with_point and decimals > max(1, len(with_comma) // 2)
+    if not all(grouped and _POINTS.fullmatch(text) for text in with_point):
+        return False
+    decimals = len(with_comma) - (0 if grouped else sum(map(bool, map(_THOUSANDS.fullmatch, with_comma))))
+    return decimals > max(1, len(with_comma) // 2)
 
 
 def _has_fraction(cell: Any) -> bool:

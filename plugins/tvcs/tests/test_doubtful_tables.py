@@ -63,10 +63,23 @@ def test_decimal_commas_are_read_where_all_values_have_them(tmp_path: Path) -> N
     assert result.objective == -6.35
 
 
+def test_points_separate_thousands_beside_decimal_commas(tmp_path: Path) -> None:
+    table = tmp_path / "p.csv"
+    table.write_text("item;value\na;123.456,78\nb;-2.500\nc;3\nd;0,5\ne;1.000.000,125\n", encoding="utf-8")
+    problem = optiframe.problem("selection", items=str(table), at_most={"total": 3})
+    assert problem.items.values.tolist() == [123456.78, -2500.0, 3.0, 0.5, 1000000.125]
+    said = [finding.text for finding in optiframe.solve(problem, progress=False).findings]
+    assert "commas in value were read as decimal points: 123.456,78 as 123456.78" in said
+
+
 @pytest.mark.parametrize(
     "cells",
     [
         ["1,250", "2,500"],
+        ["1.234,50", "2,5", "2.5"],
+        ["1.234,50", "2,5", 2.5],
+        ["1.234,50", "12.34,50"],
+        ["2.500", "1,5", "2,5"],
         ["1,250", "2,500", "1,5"],
         ["1,250", "2,500", "1,5", "2,5"],
         ["1,5", "2,5", "3.5"],

@@ -89,9 +89,8 @@ def _of_the_values(items: ItemTable) -> Iterator[Finding]:
     cells = items.table[items.value_name].tolist()
     if decimal_commas(cells):
         at = next(at for at, cell in enumerate(cells) if isinstance(cell, str) and "," in cell)
-        text = (
-            f"commas in {items.value_name} were read as decimal points: {cells[at]} as {items.values[at]:g}"
-        )
+        read = f"{cells[at]} as {float(items.values[at])}"
+        text = f"commas in {items.value_name} were read as decimal points: {read}"
         yield _note("decimal-comma", text)
     if not (items.values > 0).any():
         text = (
