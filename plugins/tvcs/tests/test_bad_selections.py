@@ -77,6 +77,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"fixed": "brand"}, r"row 0: brand is Farm; write yes, x or 1"),
     ({"fixed": [["milk"]]}, r"fixed: a name must be text or a number"),
     ({"fixed": 5}, r"fixed: must be a list of items"),
+    ({"fixed": "none.csv"}, r"fixed: no file none\.csv"),
+    ({"fixed": {"sku": ["milk", "mlk"]}}, r"fixed row 1: items has no sku 'mlk'; did you mean 'milk'\?"),
+    ({"at_most": {"brand": "40%"}}, r"'40%' is neither a column of items nor a file"),
+    ({"at_most": {"brand": 0.4}}, r"the bound is 0\.4; a bound .*; write how many items the share comes to"),
+    ({"at_most": {"brand": {"Mill": "40 %"}}}, r"is '40 %'; .*; write how many items the share comes to"),
+    (
+        {"items": {"a": ["Farm"], "X": [1], "Y": [2], "Z": [3]}, "columns": {}, "views": ["a", "b"]},
+        r"a matrix with a row for each a and a column for each b; .* the columns value, a, b: in Excel",
+    ),
     ({"fixed": ["milk"], "forbidden": "keep"}, r"milk: fixed and forbidden at once"),
 ]
 

@@ -24,6 +24,7 @@ from optiframe_tvcs.selection.solver import SelectItems
 
 import optiframe
 from optiframe.cli.solve import command
+from optiframe.errors import InvalidInput
 from optiframe.files.solve_file import SolveFile
 from optiframe.tables.read import read_table
 from optiframe.testing import SolverContract, check_interruptible
@@ -412,6 +413,71 @@ def test_a_choice_that_is_not_proved_best_says_what_is_proved() -> None:
     choice = problem.choice(chosen, Proof("integer program", worths.sum() / 100, best=False))
     assert "Not proved best: the integer program of HiGHS (needed with 6 views) stopped early." in str(choice)
     assert problem.diagnose(choice)[0].identifier == "selection.not-proved"
+
+
+PAIRS = pd.DataFrame(
+    {
+        "fit": [3.0, 2.0, 1.0, 2.5],
+        "reviewer": ["ann", "ann", "bob", "cy"],
+        "paper": ["01", "02", "01", "02"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "forbidden",
+    [
+        pd.DataFrame({"paper": ["01", "01"], "reviewer": ["ann", "cy"]}),  # cy and 01 are no pair
+        pd.DataFrame({"paper": ["01"], "reviewer": ["ann"]}).set_index(["paper", "reviewer"]),
+        [("ann", "01")],
+        ["ann / 01"],
+        "conflicts.csv",
+    ],
+)
+def test_pairs_are_forbidden_by_a_table_of_pairs(
+    forbidden: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("conflicts.csv").write_text("paper,reviewer,why\n01,ann,same lab\n", encoding="utf-8")
+    problem = ItemSelection.from_frame(
+        PAIRS, value="fit", views=["reviewer", "paper"], at_most={"paper": 1}, forbidden=forbidden
+    )
+    assert problem.forbidden == ("ann / 01",)
+    chosen = optiframe.solve(problem, progress=False).solution.frame()
+    assert chosen.to_dict("list") == {"fit": [1.0, 2.5], "reviewer": ["bob", "cy"], "paper": ["01", "02"]}
+    assert list(chosen) == list(PAIRS)
+
+
+def test_a_table_of_forbidden_pairs_names_only_what_there_is() -> None:
+    conflicts = pd.DataFrame({"paper": ["01", "03"], "reviewer": ["ann", "ann"]})
+    inputs = {"value": "fit", "views": ["reviewer", "paper"]}
+    with pytest.raises(InvalidInput, match="forbidden row 1: items has no paper '03'"):
+        ItemSelection.from_frame(PAIRS, forbidden=conflicts, **inputs)
+    with pytest.raises(InvalidInput, match="fixed row 0: items has no item cy / 01; add its row there"):
+        ItemSelection.from_frame(PAIRS, fixed={"paper": ["01"], "reviewer": ["cy"]}, **inputs)
+
+
+def test_the_columns_of_the_answer_keep_the_order_of_the_table(tmp_path: Path) -> None:
+    table = tmp_path / "fits.csv"
+    table.write_text("note,paper,fit,reviewer\n,01,3,ann\nlate,02,1,bob\n", encoding="utf-8")
+    problem = ItemSelection.from_frame(str(table), value="fit", views=["reviewer", "paper"])
+    assert list(optiframe.solve(problem, progress=False).to_tables()["choice"]) == [
+        "note",
+        "paper",
+        "fit",
+        "reviewer",
+    ]
+
+
+def test_levels_of_an_index_are_columns() -> None:
+    loads = pd.DataFrame({"reviewer": ["ann", "bob", "zoe"], "at_most": ["1.0", "7", ""]})
+    problem = ItemSelection.from_frame(
+        PAIRS.set_index(["reviewer", "paper"]),
+        value="fit",
+        views=["reviewer", "paper"],
+        at_most={"reviewer": loads.set_index("reviewer")},  # and no bound on a group that has no item
+    )
+    assert optiframe.solve(problem, progress=False).solution.value == 3.0 + 1.0 + 2.5
 
 
 def test_ctrl_c_stops_an_integer_program() -> None:

@@ -14,11 +14,10 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.excel import SUFFIXES
+from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
-from optiframe_tvcs.selection.read import places
-
-_FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
+from optiframe_tvcs.selection.read import FILES, places, with_index
 
 
 def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
@@ -92,7 +91,7 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
         return bounds
     if isinstance(value, str) and value in items.table:
         return _of_column(value, view, items, bounds)
-    if isinstance(value, str | Path) and Path(value).suffix.lower() not in _FILES:
+    if isinstance(value, str | Path) and Path(value).suffix.lower() not in FILES:
         raise InvalidInput(
             f"{str(value)!r} is neither a column of {items.table.title} nor a file; give a whole number, a "
             f"table by {view.name}, a column, or a CSV, Parquet or Excel file"
@@ -109,6 +108,8 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
     seen: dict[int, str] = {}
     found = places(view.groups, groups)
     for at, group, bound, place in zip(found, groups, given, where, strict=True):
+        if _gap(bound):
+            continue
         if at < 0:
             known = [str(name) for name in view.groups.tolist()]
             raise InvalidInput(
@@ -118,9 +119,8 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
         if at in seen:
             raise InvalidInput(f"{place}: {view.name} {group} has a bound already ({seen[at]}); keep one")
         seen[at] = place
-        if not _gap(bound):
-            bounds[at] = _whole(bound, f"{place}: the bound")
-    if not seen:
+        bounds[at] = _whole(bound, f"{place}: the bound")
+    if not groups:
         raise InvalidInput(f"{title}: there is no bound; give at least one {view.name}, or leave it out")
     return bounds
 
@@ -130,6 +130,8 @@ def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[An
     title = f"{field} of {view.name}"
     if isinstance(value, str | Path) and not resolve(value).is_file():
         raise InvalidInput(f"no file {resolve(value)}")
+    wanted = (view.name, *view.columns, "group")
+    value = with_index(value, wanted)
     names = headings(value)
     if not names:
         if isinstance(value, list | tuple | np.ndarray):
@@ -139,7 +141,7 @@ def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[An
             )
         read_table(value, ("group", field), title=title)
     title = resolve(value).name if isinstance(value, str | Path) else title
-    group = _column_of(names, (view.name, *view.columns, "group"), title, f"names the {view.name}")
+    group = _column_of(names, wanted, title, f"names the {view.name}")
     bound = _column_of(names, (field, "bound"), title, "holds the bound")
     table = read_table(value, (group,), (bound,), title=title)
     return table, table[group].tolist(), table[bound].tolist()
@@ -191,10 +193,12 @@ def _gap(value: Any) -> bool:
 
 
 def _whole(value: Any, what: str) -> int:
-    if isinstance(value, str) and value.strip().removeprefix("-").isdigit():
+    if isinstance(value, str) and value.strip().isdigit():
         value = int(value)
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or value != value or value < 0 or value != int(min(max(value, -1), NO_LIMIT)):  # noqa: PLR0124
+    number = as_number(value)
+    if not 0 <= number <= NO_LIMIT or number % 1:
         shown = repr(value) if isinstance(value, str) else value
-        raise InvalidInput(f"{what} is {shown}; a bound is a whole number of at least 0")
-    return int(value)
+        share = 0 < number < 1 or (isinstance(value, str) and value.strip().endswith("%"))
+        hint = "; write how many items the share comes to" if share else ""
+        raise InvalidInput(f"{what} is {shown}; a bound is a whole number of at least 0{hint}")
+    return min(int(value if isinstance(value, int) else number), NO_LIMIT)

@@ -67,6 +67,8 @@ class ItemTable:
         What the user calls the value.
     table
         All columns of the table, by the user's names. Not content.
+    named_by
+        The columns that say which item is which: that of items, or those of the views.
     """
 
     ids: Ids
@@ -74,6 +76,7 @@ class ItemTable:
     views: tuple[View, ...]
     value_name: str = field(compare=False)
     table: Table = field(compare=False, repr=False)
+    named_by: tuple[str, ...] = field(compare=False, repr=False)
 
     def __repr__(self) -> str:
         views = ", ".join(f"{len(view.groups)} of {view.name}" for view in self.views)

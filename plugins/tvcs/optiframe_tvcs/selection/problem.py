@@ -23,12 +23,14 @@ from optiframe_tvcs.selection.bounds import read_bounds
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counts, ItemTable, Mask
 from optiframe_tvcs.selection.proof import Proof
-from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views
+from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views, with_index
 from optiframe_tvcs.selection.remarks import remarks
 from optiframe_tvcs.selection.worths import Worths
 
 _BOUNDS = Accepts("table of view (or total) to a whole number, a table by group, a column, or a file")
-_MARKS = Accepts("list of items, or the name of a column that marks them")
+_MARKS = Accepts(
+    "list of items, the name of a column that marks them, or a data frame or file that lists them"
+)
 
 
 class ItemSelection(Problem[Choice]):
@@ -47,7 +49,9 @@ class ItemSelection(Problem[Choice]):
     view's name) and bound (or at_most, at_least). Groups that are left out have no bound. Files may be
     CSV, Parquet or Excel (the first sheet).
 
-    Without a column of items, the columns of the views say which item is which.
+    Without a column of items, the columns of the views say which item is which. `fixed` and `forbidden` list
+    items, name a column that marks them with yes, x or 1, or are a data frame or file with the column of
+    items, or those of the views (as the pairs in a conflict of interest).
 
     Notes
     -----
@@ -122,8 +126,7 @@ class ItemSelection(Problem[Choice]):
         at_most, at_least, fixed, forbidden
             As the fields.
         """
-        if item not in headings(frame) and getattr(getattr(frame, "index", None), "name", None) == item:
-            frame = frame.reset_index()
+        frame = with_index(frame, (item,))
         columns = {"value": value} | ({"item": item} if item != "item" or item in headings(frame) else {})
         return cls.load(
             columns=columns,

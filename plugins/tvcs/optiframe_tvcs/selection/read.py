@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import Complaints, InvalidInput, nearest
+from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS, encode
 from optiframe.tables.ids import Ids, joined, locked, positions
 from optiframe.tables.number_columns import numbers
@@ -17,9 +20,10 @@ from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import TOTAL, ItemTable, Mask, View
 
 COLUMNS = ("item", "value")
-_YES = {1, "1", "yes", "y", "x", "true"}
-_NO = {0, "0", "no", "n", "", "false"}
+_YES = {1, "1", "1.0", "yes", "y", "x", "true"}
+_NO = {0, "0", "0.0", "no", "n", "", "false"}
 _FAILED = {word.lower() for word in ERROR_WORDS}
+FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_views(value: Any) -> dict[str, tuple[str, ...]]:
@@ -75,13 +79,15 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
     columns, views = info.data.get("columns"), info.data.get("views")
     if columns is None or views is None:  # wrong and reported; reading on would only add noise
         return None
-    names = headings(value)
     item, worth = columns.get("item", "item"), columns.get("value", "value")
     groups = list(dict.fromkeys(column for several in views.values() for column in several))
+    value = with_index(value, {item, worth, *groups})
+    names = headings(value)
     # Without a column of items, the groups say which is which: a reviewer and a paper, two ends of an edge.
     named = item in names or "item" in columns or not groups
     required = [*([item] if named else []), worth, *groups]
-    _refuse_absent(names, {item: "item", worth: "value"} if named else {worth: "value"}, views)
+    wanted = {item: "item", worth: "value"} if named else {worth: "value"}
+    _refuse_absent(names, wanted, views, in_file=isinstance(value, str | Path))
     others = [name for name in names if name not in required]
     table = read_table(value, list(dict.fromkeys(required)), others, title="items")
     made: list[View] = []
@@ -97,26 +103,45 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
     for name, several in views.items():
         with complaints:
             made.append(_view(table, name, several))
-    ids = table[item] if named else _joined_ids(table, groups)
+    # The answer has the columns in the user's order.
+    table = replace(table, parts={name: table.parts[name] for name in names if name in table.parts})
+    named_by = (item,) if named else tuple(groups)
+    ids = _ids(table, named_by)
     with complaints:
         _refuse_twice(table, ids, item if named else " and ".join(groups), named)
     complaints.tell()
-    return ItemTable(locked(ids.copy()), locked(values.copy()), tuple(made), worth, table)
+    return ItemTable(locked(ids.copy()), locked(values.copy()), tuple(made), worth, table, named_by)
 
 
-def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[str, Any]) -> None:
+def with_index(frame: Any, wanted: Collection[str]) -> Any:
+    """A pandas frame with the wanted levels of its index as columns; anything else as it is."""
+    names = getattr(getattr(frame, "index", None), "names", ()) if hasattr(frame, "columns") else ()
+    levels = [name for name in names if name in wanted and name not in frame.columns]
+    return frame.reset_index(levels) if levels else frame
+
+
+def _refuse_absent(
+    names: list[str], wanted: Mapping[str, str], views: Mapping[str, Any], *, in_file: bool
+) -> None:
     """Raise `InvalidInput` for columns that are not there, saying which key names them."""
     if not names:  # `read_table` says what is wrong
         return
-    if (
-        "|" not in names[0]
-        and not any(name.strip() for name in names[1:])
-        and len({*wanted, *chain(*views.values())}) > 1
-    ):
+    groups = list(dict.fromkeys(chain(*views.values())))
+    needed = list(dict.fromkeys([*wanted, *groups]))
+    there = [name for name in needed if name in names]
+    if in_file and "|" not in names[0] and not any(name.strip() for name in names[1:]) and len(needed) > 1:
         raise InvalidInput(
             f"the first line holds {names[0]!r} alone, which looks like a title; delete the lines above the "
-            f"one that names the columns ({', '.join(dict.fromkeys([*wanted, *chain(*views.values())]))}). "
+            f"one that names the columns ({', '.join(needed)}). "
             "Of a workbook the first visible sheet is read"
+        )
+    if there == names[:1] and len(needed) == 3 and len(groups) == 2 and len(names) > 3:
+        other = next(name for name in groups if name not in there)
+        raise InvalidInput(
+            f"this looks like a matrix with a row for each {names[0]} and a column for each {other}; make it "
+            f"a table with a row for each pair and the columns {', '.join(needed)}: in Excel by Power "
+            f"Query's Unpivot Other Columns, in pandas by frame.melt({names[0]!r}, var_name={other!r}, "
+            f"value_name={needed[0]!r}).dropna()"
         )
     complaints = Complaints()
     for source, ours in wanted.items():
@@ -155,10 +180,17 @@ def _view(table: Table, name: str, columns: tuple[str, ...]) -> View:
     return View(name, columns, locked(np.ascontiguousarray(codes)), locked(groups))
 
 
-def _joined_ids(table: Table, columns: list[str]) -> Ids:
+def _ids(table: Table, columns: Sequence[str]) -> Ids:
+    """The items that the rows of a table name by these columns."""
+    if len(columns) == 1:
+        return table[columns[0]]
     ids = np.empty(len(table), dtype=object)
-    ids[:] = [" / ".join(map(str, row)) for row in zip(*(table[c].tolist() for c in columns), strict=True)]
+    ids[:] = [_joined(row) for row in zip(*(table[c].tolist() for c in columns), strict=True)]
     return ids
+
+
+def _joined(names: Iterable[Any]) -> str:
+    return " / ".join(map(str, names))
 
 
 def _refuse_twice(table: Table, ids: Ids, what: str, named: bool) -> None:
@@ -182,7 +214,11 @@ def _refuse_twice(table: Table, ids: Ids, what: str, named: bool) -> None:
 
 
 def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
-    """Ids of marked items, from a list of ids, or a column that marks them with 1, yes, x or true.
+    """Ids of marked items.
+
+    From a list of ids, a column that marks them with 1, yes, x or true, or a data frame or file that lists
+    them by the columns that name items. Pairs, say, that are listed as forbidden need not be items, when
+    both of the two are.
 
     Raises
     ------
@@ -192,9 +228,13 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
     items: ItemTable | None = info.data.get("items")
     if value is None or items is None:
         return ()
+    if isinstance(value, str) and value in items.table:
+        return tuple(items.ids[_marked(items.table, value)].tolist())
+    value = with_index(value, items.named_by)
+    in_file = isinstance(value, Path) or (isinstance(value, str) and value.lower().endswith(FILES))
+    if in_file or (not isinstance(value, str) and headings(value)):
+        return _listed(value, items, forbidden=info.field_name == "forbidden")
     if isinstance(value, str):
-        if value in items.table:
-            return tuple(items.ids[_marked(items.table, value)].tolist())
         if places(items.ids, [value]) == [-1]:
             several = '; write several items as ["one", "another"]' if "," in value else ""
             raise InvalidInput(
@@ -208,13 +248,38 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
             return tuple(items.ids[np.array(value)].tolist())
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInput(f"must be a list of items, or the name of a column, got {value!r:.60}")
-    wanted = list(value)
+    several_names = len(items.named_by) > 1
+    wanted = [_joined(one) if several_names and isinstance(one, list | tuple) else one for one in value]
     found = places(items.ids, wanted)
     for one, at in zip(wanted, found, strict=True):
         if at < 0:
             known = map(str, items.ids.tolist())
             raise InvalidInput(f"there is no item {one!r} in {items.table.title}{nearest(str(one), known)}")
     return tuple(items.ids[np.array(sorted(set(found)), dtype=np.intp)].tolist())
+
+
+def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]:
+    """Ids of the items that a table lists; `InvalidInput` for a row that names none."""
+    if isinstance(value, str | Path) and not resolve(value).is_file():
+        raise InvalidInput(f"no file {resolve(value)}")
+    title = "forbidden" if forbidden else "fixed"
+    table = read_table(value, items.named_by, title=title)
+    found = np.array(places(items.ids, _ids(table, items.named_by).tolist()), dtype=np.intp)
+    for row in np.flatnonzero(found < 0).tolist():
+        names = [table[column][row] for column in items.named_by]
+        for column, name in zip(items.named_by, names, strict=True):
+            known = dict.fromkeys(map(str, items.table[column].tolist()))
+            if str(name) not in known:
+                raise InvalidInput(
+                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {name!r}"
+                    f"{nearest(str(name), known)}"
+                )
+        if not forbidden:
+            raise InvalidInput(
+                f"{table.title} {table.place(row)}: {items.table.title} has no item {_joined(names)}; add "
+                "its row there, or drop this one"
+            )
+    return tuple(items.ids[np.unique(found[found >= 0])].tolist())
 
 
 def places(ids: Ids, wanted: Sequence[Any]) -> list[int]:
