@@ -118,6 +118,16 @@ def test_the_argument_is_not_changed_and_the_answer_is_new() -> None:
     assert np.array_equal(v, before)
 
 
+def test_entries_at_odd_places_of_memory_are_read() -> None:
+    point = np.random.default_rng(0).standard_normal((4, 5))
+    odd = np.frombuffer(b"-" + point.tobytes(), np.uint8)[1:].view(np.float64).reshape(4, 5)
+    assert not odd.flags.aligned
+    over = ThreeView.of_matrix((4, 5), total=6, per_row=2, per_column=2)
+    assert (over.project(odd) == over.project(point)).all()
+    assert (over.projector().project(odd) == over.project(point)).all()
+    assert over.select_for(odd).certificate.holds
+
+
 def test_violation_is_the_distance_to_the_nearest_point() -> None:
     over = ThreeView.of_matrix((2, 2), total=2, per_row=1, per_column=1)
     x = np.array([[3.0, 1.0], [0.5, 2.0]])

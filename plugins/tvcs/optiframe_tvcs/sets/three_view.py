@@ -296,7 +296,7 @@ class ThreeView(ConstraintSet):
 def as_point(v: Any) -> NDArray[np.float64]:
     """A point as float64, or an error where it holds no real numbers."""
     if type(v) is np.ndarray and v.dtype == np.float64:
-        return v
+        return v if v.flags.aligned else v.copy()  # of a file mapped at an odd place: kernels refuse it
     if np.ma.is_masked(v):
         raise InvalidInput("entries of the point are masked; fill them, with 0 for what shall not be chosen")
     try:
