@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
 
 from optiframe import InvalidInput, Projection
+from optiframe.records.fields import paths_relative_to
 
 
 @pytest.mark.parametrize(
@@ -111,3 +113,18 @@ def test_whole_numbers_of_numpy_count_as_such() -> None:
     over = ThreeView.of_matrix((2, 2), total=caps.sum(), per_row=caps, per_column=caps.max())
     assert over == ThreeView.of_matrix((2, 2), total=3, per_row=[1, 2], per_column=2)
     assert ThreeView(size=np.int64(4), total=np.int32(2)) == ThreeView(size=4, total=2)
+
+
+def test_labels_and_bounds_come_from_files(tmp_path: Path) -> None:
+    np.save(tmp_path / "labels.npy", [0, 0, 1, 1, -1])
+    (tmp_path / "bounds.csv").write_text("1\n2\n", encoding="utf-8")
+    with paths_relative_to(tmp_path):
+        over = ThreeView.load(rows={"labels": "labels.npy", "bounds": "bounds.csv"})
+        assert over.project([3.0, 4.0, 1.0, 2.0, 5.0]).tolist() == [0, 4, 1, 2, 5]
+        matrix = ThreeView.load(matrix=[2, 3], rows={"bounds": "bounds.csv"})
+        assert matrix.rows.caps.tolist() == [1, 2]
+        (tmp_path / "bounds.csv").write_text("1\n2.5\n", encoding="utf-8")
+        with pytest.raises(InvalidInput, match=r"rows: bounds must be whole numbers, entry 1 is 2\.5"):
+            ThreeView.load(rows={"labels": "labels.npy", "bounds": "bounds.csv"})
+        with pytest.raises(InvalidInput, match=r"columns: labels: no file .*none\.csv"):
+            ThreeView.load(columns={"labels": "none.csv", "bounds": 1})

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from optiframe.errors import InvalidInput
+from optiframe.records.fields import as_vector
 from optiframe_tvcs.sets.groups import Groups
+
+_FILES = (".csv", ".npy")
 
 
 def as_matrix_shape(value: Any) -> tuple[int, int] | None:
@@ -49,6 +53,7 @@ def read_views(given: Mapping[str, Any]) -> dict[str, Any]:
         if groups is None:
             continue
         if not isinstance(groups, Groups):
+            groups = _with_files(groups, view)
             table = groups if shape is None else _of_matrix(groups, shape, axis, view)
             values[view] = groups = Groups.from_table(table, size, view)
         sizes[view] = groups.size
@@ -62,6 +67,22 @@ def read_views(given: Mapping[str, Any]) -> dict[str, Any]:
                 f"{view}: there are {length} labels for {size} elements; give one for each element"
             )
     return values
+
+
+def _with_files(table: Any, view: str) -> Any:
+    """The table with the numbers of files in place of their paths."""
+    if not isinstance(table, Mapping):
+        return table
+    found = dict(table)
+    for key in ("labels", "bounds"):
+        if not isinstance(found.get(key), str | Path) or Path(found[key]).suffix.lower() not in _FILES:
+            continue
+        try:
+            numbers = as_vector(found[key])
+        except InvalidInput as error:
+            raise InvalidInput(f"{view}: {key}: {error}") from None
+        found[key] = numbers.astype(np.int64) if (numbers % 1 == 0).all() else numbers
+    return found
 
 
 def _of_matrix(table: Any, shape: tuple[int, int], axis: int, view: str) -> Any:
