@@ -68,8 +68,14 @@ def test_points_separate_thousands_beside_decimal_commas(tmp_path: Path) -> None
     table.write_text("item;value\na;123.456,78\nb;-2.500\nc;3\nd;0,5\ne;1.000.000,125\n", encoding="utf-8")
     problem = optiframe.problem("selection", items=str(table), at_most={"total": 3})
     assert problem.items.values.tolist() == [123456.78, -2500.0, 3.0, 0.5, 1000000.125]
-    said = [finding.text for finding in optiframe.solve(problem, progress=False).findings]
+    result = optiframe.solve(problem, progress=False)
+    said = [finding.text for finding in result.findings]
     assert "commas in value were read as decimal points: 123.456,78 as 123456.78" in said
+    assert result.solution.columns()["value"].tolist() == [
+        123456.78,
+        3.0,
+        1000000.125,
+    ]  # a spreadsheet adds up
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,11 @@ class Choice(InNotebook):
         return self.items.ids[self.chosen]
 
     def columns(self) -> Columns:
-        """The rows of the chosen items, with every column of the table."""
-        return {name: column[self.chosen] for name, column in self.items.table.columns.items()}
+        """The rows of the chosen items, with every column of the table; values that were text are numbers."""
+        found = {name: column[self.chosen] for name, column in self.items.table.columns.items()}
+        if any(isinstance(value, str) for value in found[self.items.value_name].tolist()):
+            found[self.items.value_name] = self.items.values[self.chosen]
+        return found
 
     def frame(self) -> Any:
         """`columns()` as the kind of data frame the items came in; a dict of arrays for files."""
