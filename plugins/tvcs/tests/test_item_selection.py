@@ -469,6 +469,21 @@ def test_the_columns_of_the_answer_keep_the_order_of_the_table(tmp_path: Path) -
     ]
 
 
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"*": 1, "y": 2, "z": ""},
+        {"brand": ["y", "*", "z"], "at_most": [2, 1, None]},
+        {"x": 1, "y": 2, "z": 1, "*": None},
+    ],
+)
+def test_a_star_stands_for_the_groups_without_a_bound_of_their_own(bounds: Any) -> None:
+    problem = ItemSelection(items=ITEMS, views=["brand"], at_most={"brand": bounds})
+    assert problem.at_most["brand"].tolist() == [1, 2, 1]
+    with pytest.raises(InvalidInput, match=r"row 1: brand \* has a bound already"):
+        ItemSelection(items=ITEMS, views=["brand"], at_most={"brand": {"brand": ["*", "*"], "bound": [1, 2]}})
+
+
 def test_levels_of_an_index_are_columns() -> None:
     loads = pd.DataFrame({"reviewer": ["ann", "bob", "zoe"], "at_most": ["1.0", "7", ""]})
     problem = ItemSelection.from_frame(

@@ -19,13 +19,16 @@ from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
 from optiframe_tvcs.selection.read import FILES, places, with_index
 
+OTHERS = "*"
+"""What stands in a table of bounds for all groups without a bound of their own."""
+
 
 def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
     """View, or "total" -> a bound for each of its groups.
 
     For each view: a whole number (the same for every group), a table by group name, the name of a column
     of the items, or a data frame or file with the columns group (or the view's name) and bound. Groups
-    that are left out have no bound.
+    that are left out have no bound, or that of the group `*`.
 
     Raises
     ------
@@ -106,11 +109,11 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
         where = [f"{table.title} {table.place(row)}" for row in range(len(groups))]
         title = table.title
     seen: dict[int, str] = {}
-    found = places(view.groups, groups)
-    for at, group, bound, place in zip(found, groups, given, where, strict=True):
+    found: dict[int, int] = {}  # -1: all others
+    for at, group, bound, place in zip(places(view.groups, groups), groups, given, where, strict=True):
         if _gap(bound):
             continue
-        if at < 0:
+        if at < 0 and group != OTHERS:
             known = [str(name) for name in view.groups.tolist()]
             raise InvalidInput(
                 f"{place}: no item is in {view.name} {group!r}; correct the name, or leave this bound out"
@@ -118,8 +121,9 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
             )
         if at in seen:
             raise InvalidInput(f"{place}: {view.name} {group} has a bound already ({seen[at]}); keep one")
-        seen[at] = place
-        bounds[at] = _whole(bound, f"{place}: the bound")
+        seen[at], found[at] = place, _whole(bound, f"{place}: the bound")
+    bounds[:] = found.pop(-1, none)
+    bounds[list(found)] = list(found.values())
     if not groups:
         raise InvalidInput(f"{title}: there is no bound; give at least one {view.name}, or leave it out")
     return bounds
