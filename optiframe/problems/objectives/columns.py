@@ -56,8 +56,12 @@ class Columns:
             return found.toarray(order="F") if crowded else sp.csr_array(found)
         return found
 
-    def alike(self, indices: NDArray[np.intp], target: Array) -> tuple[NDArray[np.intp], Array] | None:
+    def alike(
+        self, indices: NDArray[np.intp], target: Array, weights: Array | None = None
+    ) -> tuple[NDArray[np.intp], Array] | None:
         """Rows that stand for all that agree in these columns and in the target, and how many each.
+
+        With weights of rows above 0, the sum of theirs in place of how many they are.
 
         None where that saves little: columns of many values, or few rows that agree.
         """
@@ -79,7 +83,7 @@ class Columns:
                     return None
                 found = (np.cumsum(present) - 1)[found]
             found, count = found * values + code, count * values
-        sizes = np.bincount(found, minlength=count)
+        sizes = np.bincount(found, weights, minlength=count)
         if np.count_nonzero(sizes) * _WORTH > rows:
             return None
         member = np.zeros(count, dtype=np.intp)

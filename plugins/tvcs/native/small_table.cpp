@@ -106,14 +106,13 @@ double SmallTable::losses(const Numbers& z, Numbers& slopes, Numbers& bends) con
     slopes.resize(rows);
     bends.resize(rows);
     rows_of(loss, z.data(), target, values.data(), slopes.data(), bends.data(), rows);
-    const double share = 1.0 / static_cast<double>(rows);
     double sum = 0.0;
     for (std::size_t i = 0; i < rows; ++i) {
-        sum += values[i];
-        slopes[i] *= share;
-        bends[i] *= share;
+        sum += values[i] * weights[i];
+        slopes[i] *= weights[i];
+        bends[i] *= weights[i];
     }
-    return sum * share;
+    return sum;
 }
 
 Numbers SmallTable::block(const Indices& at) const {

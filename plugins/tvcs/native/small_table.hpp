@@ -22,12 +22,12 @@ struct Point {
 struct SmallTable {
     const double* matrix;
     std::size_t rows, columns, row_step, column_step; // one of the steps is 1
-    const double* target;
+    const double *target, *weights; // of rows; the weights sum to 1
     Loss loss;
     const double* ridge; // weights of half the squares of entries
     Lapack lapack;
 
-    // The mean loss of predictions, and the derivatives of what each row adds to it.
+    // The weighted sum of the losses of predictions, and the derivatives of what each row adds to it.
     double losses(const Numbers& z, Numbers& slopes, Numbers& bends) const;
     // These columns, one after another.
     Numbers block(const Indices& at) const;

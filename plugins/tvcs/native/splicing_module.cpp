@@ -40,21 +40,22 @@ fits::KnownRows known_rows(const InRows<double>& table, const In<i64>& place, st
     return {table.data(), copy_codes(span(place), static_cast<i64>(columns), "place")};
 }
 
-fits::SmallTable small_table(const InRows<double>& matrix, bool turned, const In<double>& target, int loss,
-                             const In<double>& ridge) {
+fits::SmallTable small_table(const InRows<double>& matrix, bool turned, const In<double>& target,
+                             const In<double>& weights, int loss, const In<double>& ridge) {
     const std::size_t rows = matrix.shape(turned), columns = matrix.shape(!turned);
     constexpr std::size_t most = std::size_t{1} << 30;
     check(rows > 0 && columns > 0 && rows < most && columns < most, "the matrix is empty or too large");
     check_length(target, rows, "target");
+    check_length(weights, rows, "weights");
     check_length(ridge, columns, "ridge");
     check(loss >= 0 && loss < 3, "the loss must be 0, 1 or 2");
     return {matrix.data(), rows, columns, turned ? 1 : columns, turned ? rows : 1, target.data(),
-            static_cast<fits::Loss>(loss), ridge.data(), lapack()};
+            weights.data(), static_cast<fits::Loss>(loss), ridge.data(), lapack()};
 }
 
-bool newton(InRows<double> matrix, bool turned, In<double> target, int loss, In<double> ridge, In<i64> at,
-            Out<double> x, double accuracy, double least, std::optional<InRows<double>> hessian) {
-    const fits::SmallTable samples = small_table(matrix, turned, target, loss, ridge);
+bool newton(InRows<double> matrix, bool turned, In<double> target, In<double> weights, int loss, In<double> ridge,
+            In<i64> at, Out<double> x, double accuracy, double least, std::optional<InRows<double>> hessian) {
+    const fits::SmallTable samples = small_table(matrix, turned, target, weights, loss, ridge);
     const std::size_t k = at.size();
     check_length(x, k, "x");
     if (hessian) check(hessian->shape(0) == k && hessian->shape(1) == k, "the Hessian is not a square of x's length");
@@ -70,24 +71,24 @@ bool newton(InRows<double> matrix, bool turned, In<double> target, int loss, In<
 // Keeps the arrays that the search reads.
 struct SmallSplicing {
     InRows<double> matrix;
-    In<double> target, ridge;
+    In<double> target, weights, ridge;
     std::optional<InRows<double>> table;
     std::optional<In<i64>> place;
     fits::Splicing run;
     bool searching = false;
 };
 
-void make_splicing(SmallSplicing* self, InRows<double> matrix, bool turned, In<double> target, int loss,
-                   In<double> ridge, std::optional<InRows<double>> table, std::optional<In<i64>> place, i64 size,
-                   bool free, int pursuit, i64 width) {
-    const fits::SmallTable samples = small_table(matrix, turned, target, loss, ridge);
+void make_splicing(SmallSplicing* self, InRows<double> matrix, bool turned, In<double> target, In<double> weights,
+                   int loss, In<double> ridge, std::optional<InRows<double>> table, std::optional<In<i64>> place,
+                   i64 size, bool free, int pursuit, i64 width) {
+    const fits::SmallTable samples = small_table(matrix, turned, target, weights, loss, ridge);
     check(size >= 0 && width >= 0, "the size and the width must be at least 0");
     fits::KnownRows known;
     if (loss == 0) {
         check(table && place, "least squares need their table");
         known = known_rows(*table, *place, samples.columns);
     }
-    new (self) SmallSplicing{matrix, target, ridge, table, place,
+    new (self) SmallSplicing{matrix, target, weights, ridge, table, place,
                              fits::Splicing(samples, std::move(known), static_cast<std::size_t>(size), free, pursuit,
                                             static_cast<std::size_t>(width))};
 }
@@ -118,13 +119,13 @@ void lasso(InRows<double> table, In<i64> place, In<double> right, In<double> pen
 
 void add_splicing(nb::module_& m) {
     nb::class_<SmallSplicing>(m, "SmallSplicing")
-        .def("__init__", &make_splicing, exact("matrix"), nb::arg("turned"), exact("target"), nb::arg("loss"),
-             exact("ridge"), exact("table").none(), exact("place").none(), nb::arg("size"), nb::arg("free"),
-             nb::arg("pursuit"), nb::arg("width"))
+        .def("__init__", &make_splicing, exact("matrix"), nb::arg("turned"), exact("target"), exact("weights"),
+             nb::arg("loss"), exact("ridge"), exact("table").none(), exact("place").none(), nb::arg("size"),
+             nb::arg("free"), nb::arg("pursuit"), nb::arg("width"))
         .def("improved", &improved, exact("x"), nb::arg("value"), nb::arg("seconds"));
 
-    m.def("newton", &newton, exact("matrix"), nb::arg("turned"), exact("target"), nb::arg("loss"), exact("ridge"),
-          exact("at"), exact("x"), nb::arg("accuracy"), nb::arg("least"), exact("hessian").none());
+    m.def("newton", &newton, exact("matrix"), nb::arg("turned"), exact("target"), exact("weights"), nb::arg("loss"),
+          exact("ridge"), exact("at"), exact("x"), nb::arg("accuracy"), nb::arg("least"), exact("hessian").none());
 
     m.def("lasso", &lasso, exact("table"), exact("place"), exact("right"), exact("penalty"), exact("x"),
           nb::arg("close"), nb::arg("passes"));

@@ -11,6 +11,7 @@ from optiframe.errors import InvalidInput, require
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
 from optiframe_tvcs.learning.linear_models.one_thread import one_thread
+from optiframe_tvcs.learning.linear_models.sample_weights import class_weights, sample_weights
 from optiframe_tvcs.learning.linear_models.trust import separated
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -54,11 +55,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         What fits one size, for problems over sets of supports: "tvcs.splicing", "tvcs.htp", "tvcs.iht",
         "tvcs.gradmp", a table with parameters, or a solver.
     cv
-        Folds, which are shuffled, or a splitter of scikit-learn, for ``size="cv"``.
+        Folds, which are shuffled by `seed`, or a splitter of scikit-learn, for ``size="cv"``.
     budget
         Of each single fit, as for `optiframe.solve`.
     seed
-        Of each single fit, and of the folds.
+        Of each single fit, and of the folds: scikit-learn's `random_state`, which must be a number here.
 
     Attributes
     ----------
@@ -70,19 +71,26 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         Sizes tried, their held-out loss or criterion (nan for a given size), their coefficients, shape
         (sizes, features), and intercepts.
     result_, findings_
-        The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean), which
-        holds the samples and is left out of copies and pickles; what to know before trusting it.
+        The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean, rows
+        times the roots of their weights), which holds the samples and is left out of copies and pickles; what
+        to know before trusting it.
     """
 
     losses: ClassVar[Mapping[str, type[LinearModel]]] = {"least-squares": LeastSquares}
 
-    def fit(self, X: Any, y: Any) -> Self:  # scikit-learn's name
-        """Learn from samples (n, features), dense or sparse, and their targets (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # scikit-learn's name
+        """Learn from samples (n, features), dense or sparse, their targets (n,) and weights (n,).
+
+        A weight says how many times its sample counts, in the fit, in scaling and in held-out losses; a
+        sample of weight 0 is left out. Criteria, and the sizes that are tried by default, take the sum of the
+        weights for the number of samples, if it is larger: divide weights that are no counts by their mean.
+        """
         matrix, target = validate_data(
             self, X, y, accept_sparse="csr", y_numeric=True, dtype=np.float64, ensure_min_samples=2
         )
+        weights = sample_weights(sample_weight, len(target))
         with one_thread(matrix):
-            return self._fit(matrix, np.asarray(target, dtype=np.float64))
+            return self._fit(matrix, np.asarray(target, dtype=np.float64), weights)
 
     def predict(self, X: Any) -> Array:
         """Targets of samples, shape (n,)."""
@@ -101,6 +109,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         "logistic", "squared-hinge", or a class of linear models of your own for targets -1 and 1.
     l2
         As there, 0.001 by default: without it, classes that a plane separates have no best fit.
+    class_weight
+        None, "balanced" or a table of a factor for each class (1 where it is left out), by which weights of
+        its samples are multiplied, held-out ones too; their sum is kept. "balanced": all classes weigh the
+        same.
 
     Attributes
     ----------
@@ -128,6 +140,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         cv: Any = 5,
         budget: Any = None,
         seed: int = 0,
+        class_weight: Any = None,
     ) -> None:
         super().__init__(
             size,
@@ -142,30 +155,39 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
             budget=budget,
             seed=seed,
         )
+        self.class_weight = class_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from samples (n, features), dense or sparse, and their classes (n,)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from samples (n, features), dense or sparse, their classes (n,) and weights (n,).
+
+        Weights count as for `SparseRegressor`.
+        """
         matrix, given = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        weights = sample_weights(sample_weight, len(given))
+        counted = weights > 0
         check_classification_targets(given)
-        kind = type_of_target(given, input_name="y")
+        kind = type_of_target(given[counted], input_name="y")
         if kind != "binary":
             raise InvalidInput(
                 f"Only binary classification is supported. The type of the target is {kind}. "
                 "For more classes use sklearn.multiclass.OneVsRestClassifier"
             )
-        self.classes_, codes = np.unique(given, return_inverse=True)
+        self.classes_ = np.unique(given[counted])
         if len(self.classes_) < 2:
             raise InvalidInput("all samples are of one class; two classes are needed to tell them apart")
-        signs = np.where(codes == 1, 1.0, -1.0)
+        second = given == self.classes_[1]
+        sums = np.array([weights[~second].sum(), weights[second].sum()])
+        weights *= class_weights(self.class_weight, self.classes_, sums)[second.astype(int)]
+        signs = np.where(second, 1.0, -1.0)
         with one_thread(matrix):
-            self._fit(matrix, signs)
+            self._fit(matrix, signs, weights)
         self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
-        self.findings_ = (*self.findings_, *separated(signs * self._predicted(matrix), self.l2))
+        self.findings_ = (*self.findings_, *separated((signs * self._predicted(matrix))[counted], self.l2))
         return self
 
     def decision_function(self, X: Any) -> Array:

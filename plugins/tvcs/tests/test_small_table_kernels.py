@@ -21,7 +21,8 @@ from optiframe_tvcs.learning.best_subset.trials import trials
 from optiframe_tvcs.learning.dense import LOSSES
 from optiframe_tvcs.learning.linear_models.path import SizePath
 from optiframe_tvcs.learning.restricted import minimise_on, newton_method
-from optiframe_tvcs.learning.with_intercept import WithIntercept, free_intercept
+from optiframe_tvcs.learning.weighted import weighted
+from optiframe_tvcs.learning.with_intercept import WithIntercept
 
 import optiframe
 from optiframe.problems.objectives.losses import LinearModel
@@ -49,7 +50,7 @@ def example(
     matrix = np.asfortranarray(matrix) if seed % 2 else matrix
     if seed % 3 == 0:
         return model(matrix=matrix, target=target, l2=1e-3)
-    spared: Any = free_intercept(model)
+    spared: Any = weighted(model)
     made: LinearModel = spared(matrix=matrix, target=target, l2=1e-3, free=columns - 1)
     return made
 
@@ -58,10 +59,12 @@ def arguments(function: LinearModel, *, free: bool, size: int = 5) -> dict[str, 
     loss = [issubclass(type(function), each) for each in LOSSES].index(True)
     whole = function.hessian_rows(np.zeros(function.shape)).whole() if loss == 0 else (None, None)
     assert whole is not None
+    weights = getattr(function, "weights", None)
     return {
         "matrix": function.matrix.T if np.isfortran(function.matrix) else function.matrix,
         "turned": np.isfortran(function.matrix),
         "target": function.target,
+        "weights": np.ones(len(function)) / len(function) if weights is None else weights / len(function),
         "loss": loss,
         "ridge": np.array(np.broadcast_to(function.ridge, function.shape)),
         "table": whole[0],
@@ -179,7 +182,7 @@ def test_losses_and_sets_that_the_kernel_does_not_know_take_the_general_search()
 
 def newton_arguments(function: LinearModel, **changes: Any) -> dict[str, Any]:
     given = arguments(function, free=False)
-    table = {key: given[key] for key in ("matrix", "turned", "target", "loss", "ridge")}
+    table = {key: given[key] for key in ("matrix", "turned", "target", "weights", "loss", "ridge")}
     at = np.array([1, 4, 20, 39])
     return {
         **table,
@@ -328,7 +331,8 @@ rng = np.random.default_rng(0)
 matrix, target = rng.standard_normal((4000, 2000)), rng.standard_normal(4000)
 function, x = LeastSquares(matrix=matrix, target=target), np.zeros(2000)
 table, place = function.hessian_rows(x).whole()
-search = SmallSplicing(matrix, False, target, 0, np.zeros(2000), table, place, 600, False, 100, 10)
+weights, ridge = np.full(4000, 1 / 4000), np.zeros(2000)
+search = SmallSplicing(matrix, False, target, weights, 0, ridge, table, place, 600, False, 100, 10)
 x[:600] = function.minimizer_on(np.arange(600))
 print("ready", flush=True)
 search.improved(x, function.value(x), np.inf)

@@ -17,7 +17,7 @@ from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
 from optiframe_tvcs.learning.best_subset.splicing import Splicing
 from optiframe_tvcs.learning.linear_models import one_thread as threads_of_blas
 from optiframe_tvcs.learning.linear_models.one_thread import one_thread
-from optiframe_tvcs.learning.with_intercept import free_intercept
+from optiframe_tvcs.learning.weighted import weighted
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -55,11 +55,13 @@ class Huber(LinearModel):
 
 
 def checks() -> list[Any]:
+    made = [SparseRegressor(size=3), SparseClassifier(size=3), SparseRegressor(), SparseClassifier()]
     return [
-        pytest.param(estimator, check, id=f"{type(made).__name__}-{check.func.__name__}")
-        for made in (SparseRegressor(size=3), SparseClassifier(size=3))
-        for estimator, check in estimator_checks_generator(made)
-        if check.func.__name__ != "check_array_api_input"  # arrays of other namespaces are not taken
+        pytest.param(estimator, check, id=f"{estimator}-{check.func.__name__}")
+        for each in made
+        for estimator, check in estimator_checks_generator(each)
+        if (each.size == 3 or "weight" in check.func.__name__)
+        and check.func.__name__ != "check_array_api_input"  # arrays of other namespaces are not taken
     ]
 
 
@@ -246,7 +248,7 @@ def test_a_penalty_leaves_the_intercept_of_rare_classes_alone(sparse: bool) -> N
 def test_a_loss_that_spares_an_entry_is_the_loss_less_its_penalty(loss: type[LinearModel]) -> None:
     rng = np.random.default_rng(1)
     data = {"matrix": rng.standard_normal((30, 4)), "target": np.sign(rng.standard_normal(30))}
-    plain, spared = loss(**data, l2=0.5), free_intercept(loss)(**data, l2=0.5, free=3)
+    plain, spared = loss(**data, l2=0.5), weighted(loss)(**data, l2=0.5, free=3)
     x, v, last = rng.standard_normal(4), rng.standard_normal(4), np.array([0.0, 0.0, 0.0, 0.5])
     assert spared.value(x) == pytest.approx(plain.value(x) - 0.25 * x[3] ** 2)
     assert spared.gradient(x) == pytest.approx(plain.gradient(x) - last * x)

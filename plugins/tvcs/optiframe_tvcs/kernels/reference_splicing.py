@@ -17,8 +17,8 @@ class SmallSplicing:
 
     Parameters
     ----------
-    matrix, target, ridge
-        Of the linear model.
+    matrix, target, weights, ridge
+        Of the linear model; the weights of its rows, which sum to 1.
     turned
         Whether `matrix` is its transpose, as a matrix that lies by columns has one by rows.
     loss
@@ -32,6 +32,7 @@ class SmallSplicing:
         matrix: NDArray[np.float64],
         turned: bool,
         target: NDArray[np.float64],
+        weights: NDArray[np.float64],
         loss: int,
         ridge: NDArray[np.float64],
         table: NDArray[np.float64] | None,
@@ -56,6 +57,7 @@ def newton(
     matrix: NDArray[np.float64],
     turned: bool,
     target: NDArray[np.float64],
+    weights: NDArray[np.float64],
     loss: int,
     ridge: NDArray[np.float64],
     at: NDArray[np.int64],

@@ -11,7 +11,7 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logi
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.splicing import newton
-from optiframe_tvcs.learning.with_intercept import free_intercept
+from optiframe_tvcs.learning.weighted import weighted
 
 LOSSES: tuple[type[LinearModel], ...] = (LeastSquares, Logistic, SquaredHinge)
 """Those that kernels know, by number."""
@@ -26,13 +26,14 @@ class DenseTable(NamedTuple):
     matrix: Array
     turned: bool
     target: Array
+    weights: Array
     loss: int
     ridge: Array
 
 
 def dense_table(function: Objective) -> DenseTable | None:
     """The model for a kernel; None where no kernel knows it, or none was built."""
-    kinds = [type(function) in (loss, free_intercept(loss)) for loss in LOSSES]
+    kinds = [type(function) in (loss, weighted(loss)) for loss in LOSSES]
     if True not in kinds or not _kernels_run():
         return None
     model: Any = function
@@ -43,7 +44,9 @@ def dense_table(function: Objective) -> DenseTable | None:
     if turned and not matrix.flags.f_contiguous:
         return None
     ridge = np.array(np.broadcast_to(model.ridge, model.shape), dtype=np.float64)
-    return DenseTable(matrix.T if turned else matrix, turned, model.target, kinds.index(True), ridge)
+    given = getattr(model, "weights", None)
+    weights = np.full(len(model), 1.0 / len(model)) if given is None else given / len(model)
+    return DenseTable(matrix.T if turned else matrix, turned, model.target, weights, kinds.index(True), ridge)
 
 
 @cache
@@ -51,6 +54,6 @@ def _kernels_run() -> bool:
     """Whether they were built, and SciPy has what they take from it: its own build may count in 64 bits."""
     one, at = np.ones(1), np.zeros(1, np.int64)
     try:
-        return newton(one[:, np.newaxis], False, one, 0, one, at, np.zeros(1), 0.1, np.inf, None)
+        return newton(one[:, np.newaxis], False, one, one, 0, one, at, np.zeros(1), 0.1, np.inf, None)
     except (ImportError, AttributeError, KeyError, ValueError):
         return False

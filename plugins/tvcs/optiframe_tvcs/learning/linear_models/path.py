@@ -40,8 +40,8 @@ _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose ha
 
 Criterion = Literal["bic", "ebic", "sic"]
 
-Objective = Callable[[Any, Array], LinearModel]
-"""The loss for a matrix of samples and their targets."""
+Objective = Callable[[Any, Array, Array], LinearModel]
+"""The loss for a matrix of samples, their targets and their weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,9 @@ class Scaling:
     intercept: bool
 
     @classmethod
-    def of(cls, matrix: Any, *, standardise: bool, intercept: bool) -> Scaling:
-        """The scaling that these samples ask for; columns that never change keep their scale."""
+    def of(cls, matrix: Any, weights: Array, *, standardise: bool, intercept: bool) -> Scaling:
+        """The scaling that weighted samples ask for; columns that never change keep their scale."""
+        share = weights / weights.sum()
         columns = matrix.shape[1]
         centre, scale = np.zeros(columns), np.ones(columns)
         sparse = sp.issparse(matrix)
@@ -71,13 +72,14 @@ class Scaling:
         unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))
         if sparse:
             near_one = matrix @ sp.diags_array(1.0 / unit)
-            means = np.asarray(near_one.mean(axis=0)).ravel()
-            squares = np.asarray(near_one.multiply(near_one).mean(axis=0)).ravel()
-            spread = np.sqrt(np.maximum(squares - means**2, 0.0)) * unit
+            squares = near_one.multiply(near_one).T @ share
+            spread = np.sqrt(np.maximum(squares - (near_one.T @ share) ** 2, 0.0)) * unit
         else:
-            spread = (matrix / unit).std(axis=0) * unit
+            near_one = matrix / unit
+            means = share @ near_one
+            spread = np.sqrt(share @ (near_one - means) ** 2) * unit
             # Without an intercept, centred columns would be another model.
-            centre = (matrix / unit).mean(axis=0) * unit if intercept else centre
+            centre = means * unit if intercept else centre
         if standardise:
             scale = np.where(spread > _ROUNDING * largest, spread, 1.0)
         return cls(centre, scale, intercept)
@@ -251,13 +253,15 @@ class SizePath:
         return sorted(fits, key=self.function.value)[:_STARTS]
 
 
-def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, features: int) -> float:
+def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, shape: tuple[float, int]) -> float:
     """An information criterion of a fit with `used` nonzero coefficients; lower is better.
+
+    `shape` is how many samples and features there are.
 
     For least squares the deviance is n log(2 loss), else 2 n loss. "bic" adds used log n; "ebic" that and
     2 used log features (Chen, Chen 2008); "sic" used log features log log n (Zhu et al. 2020, abess).
     """
-    n = len(function)
+    n, features = shape
     loss = float(function.losses(function.matrix @ x).mean())
     floor = float(np.finfo(np.float64).tiny)
     deviance = n * np.log(max(2 * loss, floor)) if isinstance(function, LeastSquares) else 2 * n * loss

@@ -20,7 +20,7 @@ _LONG, _MORE = 1.5, 20  # times the best size and so many more: as far as one lo
 _GAIN = 1.0  # standard errors by which the total alone must be better before a finding says so
 
 
-def sizes_to_fit(size: Any, sizes: Sequence[int] | None, shape: tuple[int, int], most: int) -> list[int]:
+def sizes_to_fit(size: Any, sizes: Sequence[int] | None, shape: tuple[float, int], most: int) -> list[int]:
     """Sizes to fit, rising; the last is the one asked for where it is a number.
 
     Parameters

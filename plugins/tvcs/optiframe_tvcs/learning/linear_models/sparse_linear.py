@@ -16,7 +16,8 @@ from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result, Status
-from optiframe_tvcs.learning.linear_models.path import Criterion, Scaling, SizePath, criterion
+from optiframe_tvcs.learning.linear_models.path import Criterion, Objective, Scaling, SizePath, criterion
+from optiframe_tvcs.learning.linear_models.sample_weights import Samples
 from optiframe_tvcs.learning.linear_models.size_choice import (
     end_of_sizes,
     search,
@@ -24,7 +25,7 @@ from optiframe_tvcs.learning.linear_models.size_choice import (
     views_do_not_help,
 )
 from optiframe_tvcs.learning.linear_models.trust import cut_short, fits_anything, refuse_extremes
-from optiframe_tvcs.learning.with_intercept import free_intercept
+from optiframe_tvcs.learning.weighted import scaled_rows, weighted
 from optiframe_tvcs.sets.three_view import ThreeView
 
 require("sklearn", "sklearn", "optiframework-tvcs")
@@ -92,28 +93,30 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         state.pop("result_", None)
         return state
 
-    def _fit(self, matrix: Any, target: Array) -> Self:
+    def _fit(self, matrix: Any, target: Array, weights: Array) -> Self:
         """Fit the path, choose the size, keep what was learnt; `target` is real."""
-        make = self._objective()
+        folds = self._folds(matrix, target, weights > 0) if self.size == "cv" else []
+        if not weights.all():
+            matrix, target, weights = Samples(matrix, target, weights).at(weights > 0)
         over = self._set(matrix.shape[1])
         most = matrix.shape[1] if over is None else over.limit
-        sizes = sizes_to_fit(self.size, self.sizes, matrix.shape, most)
-        scaling = Scaling.of(matrix, standardise=self.standardize, intercept=self.fit_intercept)
+        scaling = self._scaling(matrix, weights)
         scaled = scaling.apply(matrix)
         refuse_extremes(scaled, target)
         # The intercept of least squares is then 0 but for the scaling, and a penalty leaves it alone.
-        middle = float(target.mean()) if self.fit_intercept and self._is_least_squares() else 0.0
-        target = target - middle
-        function = make(scaled, target)
+        centred = self.fit_intercept and self._is_least_squares()
+        middle = float(np.average(target, weights=weights)) if centred else 0.0
+        samples = Samples(matrix, target - middle, weights)
+        sizes = sizes_to_fit(self.size, self.sizes, samples.shape, most)
+        function = self._objective()(scaled, *samples[1:])
         findings: list[Finding] = []
         path = self._path(function, over)
-        folds = self._folds(matrix, target) if self.size == "cv" else []
         shorten = self.sizes is None
         losses: dict[int, Array] = {}
         if self.size == "cv":
-            losses = search(sizes, self._held_out(matrix, target, over, folds), shorten=shorten)
+            losses = search(sizes, self._held_out(samples, over, folds), shorten=shorten)
         elif isinstance(self.size, str):
-            losses = search(sizes, self._by_criterion(path, self.size, matrix.shape[1]), shorten=shorten)
+            losses = search(sizes, self._by_criterion(path, self.size, samples.shape), shorten=shorten)
         else:
             losses = {size: np.array([np.nan]) for size in sizes}
         fits = [path.at(size) for size in sorted(losses)]
@@ -122,7 +125,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.scores_ = np.array([losses[size].mean() for size in sorted(losses)])
         chosen = int(np.argmin(self.scores_)) if isinstance(self.size, str) else len(points) - 1
         if self.size == "cv" and over is not None:
-            alone = search(sorted(losses), self._held_out(matrix, target, None, folds), shorten=False)
+            alone = search(sorted(losses), self._held_out(samples, None, folds), shorten=False)
             findings.extend(views_do_not_help(losses, alone))
         if isinstance(self.size, str):
             findings.extend(end_of_sizes(self.sizes_.tolist(), chosen, sizes[-1], most))
@@ -140,6 +143,9 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.findings_ = (*self.result_.findings, *findings)
         return self
 
+    def _scaling(self, matrix: Any, weights: Array) -> Scaling:
+        return Scaling.of(matrix, weights, standardise=self.standardize, intercept=self.fit_intercept)
+
     def _path(self, function: LinearModel, over: ThreeView | None) -> SizePath:
         return SizePath(
             function,
@@ -151,31 +157,32 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             asked=None if isinstance(self.size, str) else self.size,
         )
 
-    def _held_out(
-        self, matrix: Any, target: Array, over: ThreeView | None, folds: Any
-    ) -> Callable[[int], Array]:
+    def _held_out(self, samples: Samples, over: ThreeView | None, folds: Any) -> Callable[[int], Array]:
         """Mean loss of a size on the samples left out, one for each fold; others alone scale columns."""
         make, unpenalised, parts = self._objective(), self._objective(penalised=False), []
         for kept, left in folds:
-            samples = matrix[kept]
-            scaling = Scaling.of(samples, standardise=self.standardize, intercept=self.fit_intercept)
-            learnt = self._path(make(scaling.apply(samples), target[kept]), over)
+            matrix, *others = samples.at(kept)
+            scaling = self._scaling(matrix, others[1])
+            learnt = self._path(make(scaling.apply(matrix), *others), over)
             parts.append((scaling, learnt, left))
 
         def losses(size: int) -> Array:
             found = []
             for scaling, learnt, left in parts:
-                weights, intercept = scaling.undo(learnt.at(size).solution)
-                predicted = np.asarray(matrix[left] @ weights + intercept)
-                found.append(unpenalised(predicted[:, np.newaxis], target[left]).value(np.ones(1)))
+                coefficients, intercept = scaling.undo(learnt.at(size).solution)
+                matrix, *others = samples.at(left)
+                predicted = np.asarray(matrix @ coefficients + intercept)
+                found.append(unpenalised(predicted[:, np.newaxis], *others).value(np.ones(1)))
             return np.array(found)
 
         return losses
 
-    def _by_criterion(self, path: SizePath, kind: Criterion, features: int) -> Callable[[int], Array]:
+    def _by_criterion(
+        self, path: SizePath, kind: Criterion, shape: tuple[float, int]
+    ) -> Callable[[int], Array]:
         def value(size: int) -> Array:
             x = path.at(size).solution
-            return np.array([criterion(kind, path.function, x, self._used(x), features)])
+            return np.array([criterion(kind, path.function, x, self._used(x), shape)])
 
         return value
 
@@ -202,13 +209,16 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         chosen: NDArray[Any] = np.asarray(names, dtype=object)[kept]
         return chosen
 
-    def _folds(self, matrix: Any, target: Array) -> list[Any]:
+    def _folds(self, matrix: Any, target: Array, counted: NDArray[np.bool_]) -> list[Any]:
+        """Rows to learn from and rows to judge by, of those that are counted."""
         classes = isinstance(self, ClassifierMixin)
         folds = 5 if self.cv is None else self.cv
         if isinstance(folds, Integral):
             if folds < 2:
                 raise InvalidInput(f"cv must be at least 2 folds, or a splitter of scikit-learn, got {folds}")
             # A class must have a sample in each fold.
+            matrix, target = matrix[counted], target[counted]
+            counted = np.ones(len(target), dtype=bool)
             fewest = int(np.unique(target, return_counts=True)[1].min()) if classes else len(target)
             if fewest < 2:
                 raise InvalidInput(
@@ -218,9 +228,16 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             # Tables often come sorted; consecutive rows would then be folds unlike each other.
             kind = StratifiedKFold if classes else KFold
             folds = kind(min(int(folds), fewest), shuffle=True, random_state=self.seed)
-        return list(check_cv(folds, target, classifier=classes).split(matrix, target))
+        splits = list(check_cv(folds, target, classifier=classes).split(matrix, target))
+        if counted.all():
+            return splits
+        rows, place = np.arange(len(counted)), np.cumsum(counted) - 1
+        parts = [[place[rows[part][counted[part]]] for part in split] for split in splits]
+        if any(not len(part) for split in parts for part in split):
+            raise InvalidInput("all samples of a part of cv have the weight 0; leave such parts out")
+        return parts
 
-    def _objective(self, *, penalised: bool = True) -> Callable[[Any, Array], LinearModel]:
+    def _objective(self, *, penalised: bool = True) -> Objective:
         known = self.losses
         loss = next(iter(known)) if self.loss is None else self.loss
         if isinstance(loss, str):
@@ -232,10 +249,19 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             loss = known[loss]
         l2 = self.l2 if penalised else 0.0
         made: Callable[..., LinearModel] = loss
-        if not l2 or not self.fit_intercept:
-            return lambda matrix, target: made(matrix=matrix, target=target, l2=l2)
-        free: Callable[..., LinearModel] = free_intercept(loss)
-        return lambda matrix, target: free(matrix=matrix, target=target, l2=l2, free=matrix.shape[1] - 1)
+
+        def objective(matrix: Any, target: Array, weights: Array) -> LinearModel:
+            shares = weights / weights.mean() if np.ptp(weights) else None
+            if shares is not None and issubclass(loss, LeastSquares):
+                roots = np.sqrt(shares)
+                matrix, target, shares = scaled_rows(matrix, roots), roots * target, None
+            if shares is None and not (l2 and self.fit_intercept):
+                return made(matrix=matrix, target=target, l2=l2)
+            free = matrix.shape[1] - 1 if self.fit_intercept else -1
+            special: Callable[..., LinearModel] = weighted(loss)
+            return special(matrix=matrix, target=target, l2=l2, weights=shares, free=free)
+
+        return objective
 
     def _is_least_squares(self) -> bool:
         return self.loss in (LeastSquares, LeastSquares.name) or (
