@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -149,3 +150,18 @@ def test_a_certificate_shows_what_it_proves_or_why_it_does_not() -> None:
     assert "<p>Proved: no feasible support is worth more than 25.</p>" in proved._repr_html_()
     other = Certificate(False, 24.0, 25.0, 1.0, 0.04, "another support is worth more")
     assert other.in_words() == ["Not proved best: another support is worth more (gap 1, loss 4%)."]
+
+
+def test_an_answer_of_another_method_is_judged() -> None:
+    over = ThreeView.of_matrix((2, 3), total=3, per_row=[1, 0], per_column=1)
+    point = np.array([[3.0, 4.0, 0.0], [9.0, 1.0, 1.0]])
+    best = over.judge(point, over.project(point))
+    assert best.certificate.holds
+    worse = over.judge(point, [[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])  # what is kept counts, and not its value
+    assert worse.support.tolist() == [True, False, False, False, False, False]
+    assert (worse.certificate.primal, worse.certificate.gap) == (9.0, 7.0)
+    assert (worse.prices.rows == best.prices.rows).all()
+    for outside, reason in ((point[0], "row group 0 holds more"), ([0, 0, 0], "row group 1 holds more")):
+        judged = over.judge(point, [outside, [1.0, 0.0, 0.0]]).certificate
+        assert judged.gap == math.inf
+        assert reason in judged.reason

@@ -168,6 +168,28 @@ class ThreeView(ConstraintSet):
         """
         return self.plan.solve(self._flat(v), squared=True)
 
+    def judge(self, v: Array, answer: Array) -> Selection:
+        """What another method's projection of `v` loses, without rounding.
+
+        Parameters
+        ----------
+        v
+            The point.
+        answer
+            What that method made of it: its nonzeros are the support that is judged.
+
+        Returns
+        -------
+        Selection
+            The support of `answer`, with the prices of the best one. Its certificate says whether it is as
+            good, and else how much it loses: `gap` in the units of v squared, inf outside the set.
+        """
+        best, flat = self.select_for(v), self._flat(v)
+        kept = (self._flat(answer) != 0) & (flat != 0)
+        values = open_values(flat, self.plan.closed)
+        found = compare(values, self.plan.bounds, kept, best.support, squared=True)
+        return replace(best, support=kept, certificate=found)
+
     def support(self, c: Array) -> Array:
         """The 0/1 point x of the set with the greatest <c, x>; a negative entry of c is never chosen.
 
@@ -261,12 +283,8 @@ class ThreeView(ConstraintSet):
         )
 
     def _judged(self, v: Array, answer: Array) -> tuple[float, str]:
-        """What another method's projection of `v` loses, without rounding, and that in words."""
-        best, values = self.select_for(v), open_values(self._flat(v), self.plan.closed)
-        kept = (self._flat(answer) != 0) & (values != 0)
-        found = compare(values, self.plan.bounds, kept, best.support, squared=True)
-        selection = replace(best, support=kept, certificate=found)
-        return relative_gap(selection), "" if found.holds else not_best(selection)
+        judged = self.judge(v, answer)
+        return relative_gap(judged), "" if judged.certificate.holds else not_best(judged)
 
     def hull_as_cvxpy(self, x: Any, magnitude: float) -> list[Any]:
         """The convex hull of the set's points with entries up to `magnitude`, as CVXPY constraints.
