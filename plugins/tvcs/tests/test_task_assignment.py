@@ -232,6 +232,8 @@ def test_caps_are_numbers_ratios_lists_or_tables() -> None:
     assert TaskAssignment(quality=quality, per_worker=[1, 2, 3, 0]).per_worker_caps.tolist() == [1, 2, 3, 0]
     table = {"0": 3, "1": 1, "2": 2, "3": 0}  # keys as a TOML file has them
     assert TaskAssignment(quality=quality, per_worker=table).per_worker_caps.tolist() == [3, 1, 2, 0]
+    series = pd.Series({3: 0, "*": 2})
+    assert TaskAssignment(quality=quality, per_worker=series).per_worker_caps.tolist() == [2, 2, 2, 0]
     assert TaskAssignment(quality=quality, per_worker=3, per_task=1, total=0.75).over.total == 7
     assert TaskAssignment(quality=quality, total=5).over.total == 5
     # .29 of 100 is 29 although the product is 28.999999999999996

@@ -15,7 +15,7 @@ from optiframe.tables.ids import Ids, locked
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import read_table
 from optiframe_tvcs.assignment.data import QualityTable
-from optiframe_tvcs.sets.caps import by_id
+from optiframe_tvcs.sets.caps import by_id, without_index
 
 COLUMNS = ("worker", "task", "quality")
 
@@ -91,6 +91,7 @@ def _not_a_quality(value: float) -> str:
 
 def as_prior(value: Any) -> Any:
     """Chances of answer 1: a number, one for each task, or a table by task id."""
+    value = without_index(value)
     if isinstance(value, Mapping):
         given = {key: _chance(chance, f"the prior of {key!r}") for key, chance in value.items()}
         return given

@@ -18,9 +18,7 @@ from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
 from optiframe_tvcs.selection.read import FILES, places, with_index
-
-OTHERS = "*"
-"""What stands in a table of bounds for all groups without a bound of their own."""
+from optiframe_tvcs.sets.caps import OTHERS, without_index
 
 
 def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
@@ -86,8 +84,7 @@ def _total(value: Any) -> Counted:
 
 def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
     none = 0 if field == "at_least" else NO_LIMIT
-    if hasattr(value, "index") and hasattr(value, "to_dict") and not hasattr(value, "columns"):
-        value = value.to_dict()  # a pandas Series by group name
+    value = without_index(value)
     bounds = np.full(len(view.groups), none, dtype=np.int64)
     if isinstance(value, int | float | np.integer | np.floating):
         bounds[:] = _whole(value, "the bound")

@@ -13,6 +13,9 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Accepts
 
+OTHERS = "*"
+"""What stands in a table by id for all that have no number of their own."""
+
 _RATIO_ROUNDING = 1e-9  # so that .29 of 100 is 29, although .29 * 100 is a little less in float64
 
 _LARGEST = 2**62  # no number of elements comes near it, and a sum of a few does not overflow
@@ -22,6 +25,7 @@ def as_cap(value: Any) -> Any:
     """A cap as it may be written: a whole number, a ratio, a list, or a table by id; None: no cap."""
     if value is None or _is_count(value) or _is_ratio(value):
         return value
+    value = without_index(value)
     if isinstance(value, Mapping):
         wrong = [key for key, cap in value.items() if not _is_count(cap)]
         if wrong:
@@ -102,17 +106,26 @@ def by_id(given: Mapping[Any, Any], ids: NDArray[Any], kind: str, what: str) -> 
     """What a table gives each of `ids`, in their order; `what` it is, and of which `kind`, for errors."""
     known = ids.tolist()
     table = dict(given)
+    others = None if OTHERS in known else table.pop(OTHERS, None)
     if table.keys().isdisjoint(known):  # keys of a TOML table are text; the ids may be numbers
-        table = {str(key): value for key, value in given.items()}
+        table = {str(key): value for key, value in table.items()}
         known = [str(one) for one in known]
     there = set(known)
     unknown = [key for key in table if key not in there]
     if unknown:
         raise InvalidInput(f"there is no {kind} {unknown[0]!r}{nearest(str(unknown[0]), map(str, known))}")
     absent = [one for one in known if one not in table]
-    if absent:
-        raise InvalidInput(f"{kind} {absent[0]!r} has no {what}; give one for each {kind}")
-    return [table[one] for one in known]
+    if absent and others is None:
+        raise InvalidInput(
+            f"{kind} {absent[0]!r} has no {what}; give one for each {kind}, or '{OTHERS}' one for all others"
+        )
+    return [table.get(one, others) for one in known]
+
+
+def without_index(value: Any) -> Any:
+    """A pandas Series as a table by its index; anything else as it is."""
+    series = hasattr(value, "index") and hasattr(value, "to_dict") and not hasattr(value, "columns")
+    return value.to_dict() if series else value
 
 
 def _is_count(value: Any) -> bool:
