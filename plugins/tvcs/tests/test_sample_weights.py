@@ -180,6 +180,7 @@ def test_class_weights_are_weights_of_their_samples() -> None:
         (np.zeros(30), "sample_weight is zero for all samples"),
         (np.full(30, 1e308), "largest sample_weight is 1e.308, too large to add up"),
         (["heavy"] * 30, "sample_weight must hold numbers"),
+        (np.ma.masked_less(np.arange(30), 3), "sample_weight has masked entries; give weight 0"),
     ],
 )
 def test_wrong_weights_are_named(weights: Any, text: str) -> None:

@@ -37,6 +37,8 @@ def sample_weights(given: Any, samples: int) -> Array:
     """A weight for each sample, at least 0 and not all 0; ones where none are given."""
     if given is None:
         return np.ones(samples)
+    if np.ma.is_masked(given):
+        raise InvalidInput("sample_weight has masked entries; give weight 0 to leave samples out")
     try:
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
