@@ -168,10 +168,14 @@ def _alike(demands: list[Demand], items: ItemTable, counts: Counts) -> str:
     kind, at = demands[0].kind, demands[0].at
     if kind in ("fixed", "forbidden"):
         return f"{_several([items.ids[one.at] for one in demands])} {'are' if demands[1:] else 'is'} {kind}"
-    bound = f"at most {counts.upper[at]}" if kind == "at_most" else f"at least {counts.lower[at]}"
+    number_of, words = (counts.upper[at], "at most") if kind == "at_most" else (counts.lower[at], "at least")
+    bound = f"{words} {number_of}"
     if demands[1:]:
         view = counts.names[at][0]
-        return f"{view} {_several([counts.names[one.at][1] for one in demands])}: {bound} each"
+        groups = [counts.names[one.at][1] for one in demands]
+        every = len(groups) == sum(name == view for name, _ in counts.names)
+        which = f"{view} (all {len(groups)})" if every else f"{view} {_several(groups)}"
+        return f"{which}: {bound} each, {number_of * len(groups)} together"
     if kind == "at_most":
         return f"{counts.label(at)}: {bound}"
     size = int(counts.sizes[at])
