@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import optiframe
@@ -77,6 +78,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"fixed": "brand"}, r"row 0: brand is Farm; write yes, x or 1"),
     ({"fixed": [["milk"]]}, r"fixed: a name must be text or a number"),
     ({"fixed": 5}, r"fixed: must be a list of items"),
+    ({"fixed": np.array([True, False])}, r"fixed: a mask has a mark for each of the 3 items, got 2"),
     ({"fixed": "none.csv"}, r"fixed: no file none\.csv"),
     ({"fixed": {"sku": ["milk", "mlk"]}}, r"fixed row 1: items has no sku 'mlk'; did you mean 'milk'\?"),
     ({"at_most": {"brand": "40%"}}, r"'40%' is neither a column of items nor a file"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+import polars
 import pytest
 from optiframe_tvcs import ItemSelection
 from optiframe_tvcs.selection.doubts import nearly_alike, thousands, totals
@@ -137,6 +138,8 @@ def test_series_and_masks_of_pandas_are_bounds_and_marks() -> None:
         forbidden=frame["item"][:1],
     )
     assert problem.fixed == ("bread",)
+    assert ItemSelection(items=ITEMS, fixed=polars.Series(["bread"])).fixed == ("bread",)
+    assert ItemSelection(items=ITEMS, at_most={"total": None}).counts.upper[0] > len(ITEMS["item"])
     assert problem.forbidden == ("oat milk",)
     bounds = optiframe.solve(problem, progress=False).to_tables()["bounds"]
     assert dict(zip(bounds["group"], bounds["at_most"], strict=True))["Mill"] == 1

@@ -68,7 +68,11 @@ def _bounds(name: Any, given: Any, items: ItemTable, field: str) -> Counted:
             f"there is no view {name!r}{as_view or nearest(str(name), known)} (bounds go by: "
             f"{', '.join(known)})"
         )
-    found = _total(given) if view is None else _of_view(given, view, items, field)
+    none = 0 if field == "at_least" else NO_LIMIT
+    if given is None:
+        found = np.full(size, none, dtype=np.int64)
+    else:
+        found = _total(given) if view is None else _of_view(given, view, items, field, none)
     found.flags.writeable = False
     return found
 
@@ -82,8 +86,7 @@ def _total(value: Any) -> Counted:
     return np.array([_whole(value, "the bound on the whole choice")], dtype=np.int64)
 
 
-def _of_view(value: Any, view: View, items: ItemTable, field: str) -> Counted:
-    none = 0 if field == "at_least" else NO_LIMIT
+def _of_view(value: Any, view: View, items: ItemTable, field: str, none: int) -> Counted:
     value = without_index(value)
     bounds = np.full(len(view.groups), none, dtype=np.int64)
     if isinstance(value, int | float | np.integer | np.floating):

@@ -242,10 +242,12 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
                 f"{several or nearest(value, [*items.table.parts, *map(str, items.ids.tolist())])}"
             )
         value = [value]
-    if not isinstance(value, list | tuple) and hasattr(value, "tolist"):  # an array, Series or Index
-        value = value.tolist()
-        if isinstance(value, list) and len(value) == len(items) and set(map(type, value)) == {bool}:
-            return tuple(items.ids[np.array(value)].tolist())
+    if not isinstance(value, list | tuple) and (hasattr(value, "tolist") or hasattr(value, "to_list")):
+        value = value.tolist() if hasattr(value, "tolist") else value.to_list()  # an array, Series or Index
+    if isinstance(value, list | tuple) and set(map(type, value)) == {bool}:
+        if len(value) != len(items):
+            raise InvalidInput(f"a mask has a mark for each of the {len(items)} items, got {len(value)}")
+        return tuple(items.ids[np.array(value)].tolist())
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInput(f"must be a list of items, or the name of a column, got {value!r:.60}")
     several_names = len(items.named_by) > 1
