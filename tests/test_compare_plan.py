@@ -468,12 +468,13 @@ def test_the_content_of_a_named_file_counts(write: Write, tmp_path: Path) -> Non
     assert changed == [cell.problem.title == "bowl" for cell in natural(before)]
 
 
+@pytest.mark.parametrize("file", ["to.csv", "to.xlsx"])
 def test_a_file_that_is_not_there_and_a_key_that_is_unknown_are_found_before_anything_runs(
-    write: Write,
+    write: Write, file: str
 ) -> None:
-    path = write(GOOD.replace("to = [1.0, 2.0]", 'to = "to.csv"'))
+    path = write(GOOD.replace("to = [1.0, 2.0]", f'to = "{file}"'))
     with pytest.raises(
-        InvalidInput, match=r"run.toml line \d+: problem.0.objective.to: there is no file to.csv in"
+        InvalidInput, match=rf"run.toml line \d+: problem.0.objective.to: there is no file {file} in"
     ):
         read_plan(path)
     path = write(

@@ -11,7 +11,8 @@ from optiframe.files.toml_lines import Keys
 from optiframe.records.record import Record, unknown_key
 from optiframe.registry import registry
 
-_TABLES = (".csv", ".parquet", ".npy")  # text that ends so names a file of numbers or columns
+# Text that ends so names a file of numbers or columns.
+_TABLES = (".csv", ".parquet", ".npy", ".xlsx", ".xlsm")
 _OWN_KEYS = ("name", "dataset")
 
 
