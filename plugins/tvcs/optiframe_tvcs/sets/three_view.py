@@ -30,9 +30,7 @@ from optiframe_tvcs.sets.without_groups import groups_cost_fit
 
 _View = Annotated[
     SkipValidation[Groups | None],  # made by `read_views`
-    Accepts(
-        "a table: bounds, and labels or groups (a matrix needs neither); numbers, or paths of CSV or NPY"
-    ),
+    Accepts("a table: bounds, and labels or groups (a matrix needs neither), or paths of CSV or NPY files"),
 ]
 
 
