@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 import optiframe as of
 from optiframe.comparison.cells import Cell, Choice, Limits, Plan
+from optiframe.comparison.plan.content_key import named_file
 from optiframe.comparison.plan.plan import make_plan, read_plan, renewed
 from optiframe.comparison.plan.requests import request_of
 from optiframe.comparison.plan.sources import code_of, package_source
@@ -468,7 +469,14 @@ def test_the_content_of_a_named_file_counts(write: Write, tmp_path: Path) -> Non
     assert changed == [cell.problem.title == "bowl" for cell in natural(before)]
 
 
-@pytest.mark.parametrize("file", ["to.csv", "to.xlsx"])
+def test_the_workbook_of_a_named_sheet_counts(tmp_path: Path) -> None:
+    book = tmp_path / "plan.xlsx"
+    book.write_bytes(b"")
+    assert named_file("plan.xlsx#Bounds", tmp_path) == named_file("plan.xlsx", tmp_path) == book
+    assert named_file("none.xlsx#Bounds", tmp_path) is None
+
+
+@pytest.mark.parametrize("file", ["to.csv", "to.xlsx", "to.xlsx#Sheet"])
 def test_a_file_that_is_not_there_and_a_key_that_is_unknown_are_found_before_anything_runs(
     write: Write, file: str
 ) -> None:

@@ -50,6 +50,27 @@ def test_what_is_wrong_with_a_sheet_is_named(tmp_path: Path, rows: list[list[Any
         read_table(workbook(tmp_path / "p.xlsx", rows), ("item", "value"), title="items")
 
 
+def test_a_sheet_is_named_after_the_file(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "plan.xlsx", [["item"], ["a"]])
+    book = openpyxl.load_workbook(path)
+    hidden = book.create_sheet("Q1.2026 #2", 0)
+    hidden.sheet_state = "hidden"
+    for row in (["item"], ["b"], [None]):
+        hidden.append(row)
+    book.save(path)
+    named = f"{path}#Q1.2026 #2"
+    assert headings(named) == ["item"]
+    table = read_table(named, ("item",), title="items")
+    assert (table["item"].tolist(), table.place(0), table.notes) == (["b"], "row 2", ())
+    assert read_table(path, ("item",), title="items")["item"].tolist() == ["a"]
+    with pytest.raises(InvalidInput, match=r"no sheet 'Shet' \(sheets: Q1.2026 #2, Sheet\); .* 'Sheet'\?"):
+        read_table(f"{path}#Shet", ("item",), title="items")
+    with pytest.raises(InvalidInput, match=r"no file .*none\.xlsx"):
+        read_table(str(tmp_path / "none.xlsx#Sheet"), ("item",), title="items")
+    other = workbook(tmp_path / "plan.xlsx#a.xlsx", [["item"], ["c"]])
+    assert read_table(other, ("item",), title="items")["item"].tolist() == ["c"]
+
+
 def test_files_that_are_no_workbooks_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.xlsx"
     with pytest.raises(InvalidInput, match="no file"):
@@ -74,7 +95,8 @@ def test_the_first_visible_sheet_is_read_and_others_are_mentioned(tmp_path: Path
     book.save(tmp_path / "p.xlsx")
     table = read_table(tmp_path / "p.xlsx", ("item", "value"), title="items")
     assert table["item"].tolist() == ["a"]
-    assert table.notes == ("p.xlsx: only the first sheet, 'spring', was read, and not 'summer'",)
+    said = "p.xlsx: only the first sheet, 'spring', was read, and not 'summer'; name another as p.xlsx#summer"
+    assert table.notes == (said,)
 
 
 def test_hidden_rows_are_read_and_mentioned(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Tables in Excel workbooks (.xlsx), by openpyxl: the first visible sheet, its header in the first row."""
+"""Tables in Excel workbooks (.xlsx), by openpyxl: a sheet with its header in the first row.
+
+It is the first visible one, or the one that a path such as ``plan.xlsx#Bounds`` names.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from optiframe.errors import InvalidInput, require
+from optiframe.errors import InvalidInput, nearest, require
 from optiframe.tables.columns import Column, as_column
 from optiframe.tables.csv_cells import INTEGER, heading
 
@@ -19,19 +22,26 @@ _LOOKED_AT = 20  # rows, for the names alone
 _OTHERS = (".xls", ".ods", ".numbers")
 _MOST_ROWS = 2**20  # of a sheet
 _ROUNDED = 10**15  # Excel keeps 15 digits of a number
+_NAMED = re.compile(r"(.+\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
 _HIDDEN = re.compile(rb'<row\b[^>]*\bhidden="(?:1|true)"')
+
+
+def workbook(path: Path) -> tuple[Path, str]:
+    """The file that a path means, and the sheet it names after a `#`; any other path, and no sheet."""
+    named = _NAMED.fullmatch(str(path))
+    return (path, "") if named is None or path.is_file() else (Path(named[1]), named[2])
 
 
 def is_workbook(path: Path) -> bool:
     """Whether the name says that this is a workbook; `InvalidInput` for the kinds that are not read."""
-    suffix = path.suffix.lower()
+    suffix = workbook(path)[0].suffix.lower()
     if suffix in _OTHERS:
         raise InvalidInput(f"{path.name}: files {suffix} are not read; save the sheet as .xlsx or as CSV")
     return suffix in SUFFIXES
 
 
 def read_excel(path: Path) -> tuple[dict[str, Column], list[int], tuple[str, ...]]:
-    """Columns of the first visible sheet, the row of the sheet each comes from, and what to know of it.
+    """Columns of the sheet, the row of the sheet that each value comes from, and what to know of it.
 
     A formula counts by the value that the spreadsheet saved with it. Blank rows are left out. Where all text
     in a column is whole numbers, plainly written, it counts as numbers, as in CSV files: spreadsheets keep
@@ -51,7 +61,7 @@ def read_excel(path: Path) -> tuple[dict[str, Column], list[int], tuple[str, ...
 
 
 def excel_header(path: Path) -> list[str]:
-    """Names of the columns of the first sheet; none where they cannot be read (reading it says why)."""
+    """Names of the columns of the sheet; none where they cannot be read (reading it says why)."""
     try:
         return [name for name in _sheet(path, rows=_LOOKED_AT)[0] if name]
     except InvalidInput:
@@ -99,14 +109,15 @@ def _sheet(
     """Names, rows, their numbers in the sheet, and what to know of the sheet; of the first so many rows."""
     book = _open(path)
     try:
-        seen = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        seen = _sheets(path, book)
         cells = [] if not seen else [tuple(row) for row in seen[0].iter_rows(max_row=rows, values_only=True)]
         notes = () if rows or not seen else _notes(path, seen)
     finally:
         book.close()
     start = next((at for at, row in enumerate(cells) if not _blank(row)), None)
     if start is None:
-        raise InvalidInput(f"{path.name}: the first sheet is empty; it needs a header row")
+        which = "the sheet" if workbook(path)[1] else "the first sheet"
+        raise InvalidInput(f"{path.name}: {which} is empty; it needs a header row")
     width = max(map(len, cells))
     names = ["" if cell is None else heading(str(cell)) for cell in _padded(cells[start], width)]
     filled = [(at, row) for at, row in enumerate(cells) if at > start and not _blank(row)]
@@ -118,9 +129,24 @@ def _sheet(
     return names, found, lines, notes
 
 
+def _sheets(path: Path, book: Any) -> list[Any]:
+    """The sheet that is read, and where the path names none the visible ones after it."""
+    _, name = workbook(path)
+    if not name:
+        return [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+    found = [sheet for sheet in book.worksheets if sheet.title == name]
+    if not found:
+        names = [sheet.title for sheet in book.worksheets]
+        raise InvalidInput(
+            f"{path.name}: there is no sheet {name!r} (sheets: {', '.join(names)}){nearest(name, names)}"
+        )
+    return found
+
+
 def _open(path: Path, *, values: bool = True) -> Any:
     """The workbook, for reading row by row: the saved values, or the formulas."""
     openpyxl = require("openpyxl", "excel")
+    path = workbook(path)[0]
     if not path.is_file():
         raise InvalidInput(f"no file {path}")
     try:
@@ -133,7 +159,7 @@ def merged_words(path: Path) -> str:
     """What to know of an empty cell where the sheet has merged ones; nothing where it has none."""
     book = _open(path)
     try:
-        seen = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        seen = _sheets(path, book)
         if not seen or b"<mergeCell " not in _source(seen[0]):
             return ""
     finally:
@@ -152,7 +178,10 @@ def _notes(path: Path, sheets: Sequence[Any]) -> tuple[str, ...]:
     found = []
     if len(sheets) > 1:
         others = ", ".join(repr(sheet.title) for sheet in sheets[1:])
-        found.append(f"{path.name}: only the first sheet, {sheets[0].title!r}, was read, and not {others}")
+        found.append(
+            f"{path.name}: only the first sheet, {sheets[0].title!r}, was read, and not {others}; "
+            f"name another as {path.name}#{sheets[1].title}"
+        )
     hidden = len(_HIDDEN.findall(_source(sheets[0])))
     if hidden:
         rows = "1 hidden row was" if hidden == 1 else f"{hidden} hidden rows were"

@@ -29,6 +29,7 @@ from optiframe.registry.plugins import Entry
 from optiframe.registry.registry import BY_CODE, registry
 from optiframe.registry.versions import version
 from optiframe.solving.budget import Budget
+from optiframe.tables.excel import workbook
 
 UNREADABLE = "unreadable: "
 """Begins what stands for the checksum of a file that cannot be read; the reason follows."""
@@ -58,8 +59,8 @@ def cell_key(
 
 def named_file(text: str, folder: Path) -> Path | None:
     """The file that a text names, seen from a folder; None where there is none."""
-    path = os.path.join(folder, os.path.expanduser(text))
-    return Path(path) if os.path.isfile(path) else None
+    path = workbook(Path(os.path.join(folder, os.path.expanduser(text))))[0]
+    return path if os.path.isfile(path) else None
 
 
 def checksum(path: Path) -> str:

@@ -10,6 +10,7 @@ from optiframe.errors import InvalidInput
 from optiframe.files.toml_lines import Keys
 from optiframe.records.record import Record, unknown_key
 from optiframe.registry import registry
+from optiframe.tables.excel import workbook
 
 # Text that ends so names a file of numbers or columns.
 _TABLES = (".csv", ".parquet", ".npy", ".xlsx", ".xlsm")
@@ -57,7 +58,7 @@ def _missing_files(value: Any, folder: Path, keys: Keys = ()) -> Iterator[tuple[
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _missing_files(inner, folder, (*keys, str(key)))
-    elif isinstance(value, str) and value.lower().endswith(_TABLES) and "://" not in value:
-        path = folder / Path(value).expanduser()
-        if not path.exists():
+    elif isinstance(value, str) and "://" not in value:
+        path = workbook(folder / Path(value).expanduser())[0]
+        if path.suffix.lower() in _TABLES and not path.exists():
             yield keys, f"there is no file {value} in {folder.absolute()}, where relative paths begin"

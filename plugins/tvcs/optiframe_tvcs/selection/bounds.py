@@ -17,7 +17,7 @@ from optiframe.tables.excel import SUFFIXES
 from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
-from optiframe_tvcs.selection.read import FILES, places, with_index
+from optiframe_tvcs.selection.read import is_file_name, places, refuse_no_file, with_index
 from optiframe_tvcs.sets.caps import OTHERS, without_index
 
 
@@ -94,7 +94,7 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str, none: int) ->
         return bounds
     if isinstance(value, str) and value in items.table:
         return _of_column(value, view, items, bounds)
-    if isinstance(value, str | Path) and Path(value).suffix.lower() not in FILES:
+    if isinstance(value, str | Path) and not is_file_name(value):
         raise InvalidInput(
             f"{str(value)!r} is neither a column of {items.table.title} nor a file; give a whole number, a "
             f"table by {view.name}, a column, or a CSV, Parquet or Excel file"
@@ -132,8 +132,7 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str, none: int) ->
 def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[Any]]:
     """A table, its groups and its bounds: columns group (or the view's name) and bound (or the field's)."""
     title = f"{field} of {view.name}"
-    if isinstance(value, str | Path) and not resolve(value).is_file():
-        raise InvalidInput(f"no file {resolve(value)}")
+    refuse_no_file(value)
     wanted = (view.name, *view.columns, "group")
     value = with_index(value, wanted)
     names = headings(value)
@@ -158,7 +157,7 @@ def _column_of(names: list[str], wanted: tuple[str, ...], title: str, what: str)
         asked = " or ".join(repr(name) for name in dict.fromkeys(wanted))
         first = f"; its first row must name the columns, and holds {', '.join(map(repr, names))}"
         if title.lower().endswith(SUFFIXES):
-            first += " (of a workbook the first visible sheet is read)"
+            first += f" (of a workbook the first visible sheet is read, or the one you name: {title}#Sheet2)"
         near = nearest(wanted[0], [name for name in names if name not in ("at_least", "at_most")])
         raise InvalidInput(f"{title} needs a column {asked} that {what}{first}{near}")
     return found

@@ -14,6 +14,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS, encode
+from optiframe.tables.excel import workbook
 from optiframe.tables.ids import Ids, joined, locked, positions
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, missing, read_table
@@ -23,7 +24,7 @@ COLUMNS = ("item", "value")
 _YES = {1, "1", "1.0", "yes", "y", "x", "true"}
 _NO = {0, "0", "0.0", "no", "n", "", "false"}
 _FAILED = {word.lower() for word in ERROR_WORDS}
-FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
+_FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read_views(value: Any) -> dict[str, tuple[str, ...]]:
@@ -111,6 +112,19 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
         _refuse_twice(table, ids, item if named else " and ".join(groups), named)
     complaints.tell()
     return ItemTable(locked(ids.copy()), locked(values.copy()), tuple(made), worth, table, named_by)
+
+
+def is_file_name(value: Any) -> bool:
+    """Whether this names a file with a table."""
+    if isinstance(value, str | Path):
+        return workbook(Path(value))[0].suffix.lower() in _FILES
+    return False
+
+
+def refuse_no_file(value: Any) -> None:
+    """Raise `InvalidInput` where this is the path of a file that is not there."""
+    if isinstance(value, str | Path) and not (path := workbook(resolve(value))[0]).is_file():
+        raise InvalidInput(f"no file {path}")
 
 
 def with_index(frame: Any, wanted: Collection[str]) -> Any:
@@ -231,8 +245,7 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
     if isinstance(value, str) and value in items.table:
         return tuple(items.ids[_marked(items.table, value)].tolist())
     value = with_index(value, items.named_by)
-    in_file = isinstance(value, Path) or (isinstance(value, str) and value.lower().endswith(FILES))
-    if in_file or (not isinstance(value, str) and headings(value)):
+    if is_file_name(value) or (not isinstance(value, str) and headings(value)):
         return _listed(value, items, forbidden=info.field_name == "forbidden")
     if isinstance(value, str):
         if places(items.ids, [value]) == [-1]:
@@ -262,8 +275,7 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
 
 def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]:
     """Ids of the items that a table lists; `InvalidInput` for a row that names none."""
-    if isinstance(value, str | Path) and not resolve(value).is_file():
-        raise InvalidInput(f"no file {resolve(value)}")
+    refuse_no_file(value)
     title = "forbidden" if forbidden else "fixed"
     table = read_table(value, items.named_by, title=title)
     found = np.array(places(items.ids, _ids(table, items.named_by).tolist()), dtype=np.intp)
