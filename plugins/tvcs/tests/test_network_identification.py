@@ -250,9 +250,12 @@ def test_findings_say_what_cannot_be_believed() -> None:
     findings = solve(NetworkIdentification(expression=still, total=1), "tvcs.iht").findings
     assert [finding.about for finding in findings] == [("x",), (), ()]
     texts = " ".join(finding.text for finding in findings)
-    assert "never change" in texts
+    assert "genes that never change: x" in texts
     assert "rests on the caps" in texts
     assert "not equally far apart" in texts
+    pair = {"time": [0, 1], "x": [1.0, 2.0], "y": [0.0, 1.0]}
+    (few,) = solve(NetworkIdentification(expression=pair, total=1), "tvcs.iht").findings
+    assert few.text.startswith("1 transition of 2 genes")
 
 
 def test_a_matrix_is_a_truth_without_its_diagonal() -> None:

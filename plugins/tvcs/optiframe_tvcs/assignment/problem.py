@@ -13,12 +13,13 @@ from scipy.special import expit
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import counted
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.field import ColumnNames
-from optiframe.tables.ids import Ids
+from optiframe.tables.ids import Ids, listed
 from optiframe_tvcs.assignment.answer import Assignment
 from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
@@ -216,15 +217,18 @@ class TaskAssignment(Problem[Assignment]):
         findings = []
         alone = self.task_ids[~solution.chosen.any(axis=0)].tolist()
         if alone:
-            text = f"{len(alone)} of {len(self.task_ids)} tasks have no worker: their label is a guess"
+            tasks = counted(len(self.task_ids), "task")
+            text = (
+                f"no worker is assigned to {len(alone)} of {tasks}, whose label is a guess: {listed(alone)}"
+            )
             findings.append(
                 Finding("warning", text, tuple(alone), identifier="assignment.task-without-worker")
             )
         worse = self.worker_ids[((self.quality.quality < 0.5) & solution.chosen).any(axis=1)].tolist()
         if worse:
             text = (
-                f"{len(worse)} workers are assigned to tasks that they answer rightly less than half the "
-                "time; Bayes' rule turns these"
+                "some workers are assigned to tasks that they answer rightly less than half the time; Bayes' "
+                f"rule turns these answers: {listed(worse)}"
             )
             findings.append(Finding("note", text, tuple(worse), identifier="assignment.mostly-wrong-worker"))
         if not solution.accuracy.exact:

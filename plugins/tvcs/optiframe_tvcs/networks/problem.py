@@ -12,12 +12,13 @@ from pydantic import Field, PlainValidator, model_validator
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
+from optiframe.numbers import counted
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Formulation, Problem
 from optiframe.records.fields import Accepts, Array
 from optiframe.tables.columns import Columns
 from optiframe.tables.field import ColumnNames
-from optiframe.tables.ids import Ids
+from optiframe.tables.ids import Ids, listed
 from optiframe_tvcs.networks.answer import Network
 from optiframe_tvcs.networks.data import Transitions
 from optiframe_tvcs.networks.metrics import HIGHER, ranked, scores_against
@@ -171,13 +172,13 @@ class NetworkIdentification(Problem[Network]):
         findings = []
         states = self.expression.states
         still = self.genes[(states == states[:, :1]).all(axis=1)].tolist()
-        if still:
-            text = f"{len(still)} genes never change: nothing can be said about their effects"
+        if still and states.shape[1] > 1:
+            text = f"nothing can be said about the effects of genes that never change: {listed(still)}"
             findings.append(Finding("warning", text, tuple(still), identifier="network.constant-gene"))
         if states.shape[1] < len(self.genes):
             text = (
-                f"{states.shape[1]} transitions of {len(self.genes)} genes: without the caps many networks "
-                "would fit exactly, so which edges are found rests on the caps"
+                f"{counted(states.shape[1], 'transition')} of {len(self.genes)} genes: without the caps many "
+                "networks would fit exactly, so which edges are found rests on the caps"
             )
             findings.append(Finding("note", text, identifier="network.few-transitions"))
         if not self.expression.even:
