@@ -52,7 +52,9 @@ def test_a_long_table_and_a_wide_one_say_the_same(tmp_path: Path) -> None:
     long = wide.melt(["series", "time"], var_name="gene").sample(frac=1, random_state=0)
     wide.to_csv(tmp_path / "wide.csv", index=False)
     long.to_parquet(tmp_path / "long.parquet")
-    given = [wide, long, SERIES, str(tmp_path / "wide.csv"), str(tmp_path / "long.parquet")]
+    wide.to_excel(tmp_path / "wide.xlsx", index=False)
+    files = [str(tmp_path / name) for name in ("wide.csv", "long.parquet", "wide.xlsx")]
+    given = [wide, long, SERIES, *files]
     problems = [NetworkIdentification(expression=one) for one in given]
     assert all(problem == problems[0] for problem in problems)
     renamed = wide.rename(columns={"series": "run", "time": "minute"})

@@ -72,7 +72,7 @@ class TaskAssignment(Problem[Assignment]):
     quality: Annotated[
         QualityTable,
         PlainValidator(read_quality),
-        Accepts("data frame, mapping, CSV or Parquet file with worker, task, quality; or a matrix"),
+        Accepts("data frame, mapping, CSV, Parquet or Excel file with worker, task, quality; or a matrix"),
     ] = Field(description="chance that a worker answers a task rightly; pairs left out are not assigned")
     per_worker: Cap = Field(
         default=None, description="tasks a worker may have; a ratio is of the tasks; none: no cap"

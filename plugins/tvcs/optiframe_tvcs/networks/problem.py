@@ -60,7 +60,9 @@ class NetworkIdentification(Problem[Network]):
     expression: Annotated[
         Transitions,
         PlainValidator(read_expression),
-        Accepts("data frame, mapping, CSV or Parquet file: series, time, a column a gene; or gene, value"),
+        Accepts(
+            "data frame, mapping, CSV, Parquet or Excel file: series, time, a column a gene; or gene, value"
+        ),
     ] = Field(description="levels of the genes over time, in one or several series")
     in_degree: Cap = Field(default=None, description="edges into a gene at most; none: no cap")
     out_degree: Cap = Field(default=None, description="edges out of a gene at most; none: no cap")
@@ -76,7 +78,9 @@ class NetworkIdentification(Problem[Network]):
     truth: Annotated[
         NDArray[np.bool_] | None,
         PlainValidator(read_truth),
-        Accepts("data frame, mapping, CSV or Parquet file with source, target and optionally edge (0 or 1)"),
+        Accepts(
+            "data frame, mapping, CSV, Parquet or Excel file with source, target and perhaps edge (0 or 1)"
+        ),
     ] = Field(default=None, description="the known network, for the metrics only")
 
     @model_validator(mode="after")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.numbers import number
-from optiframe.records.fields import Array, resolve
-from optiframe.tables.file_formats import read_csv, read_parquet
+from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
 from optiframe.tables.number_columns import numbers
-from optiframe.tables.read import Table, missing, read_table
+from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.networks.data import Transitions
 
 _LARGEST = 1e150  # the sum of squares of any number of them that fits into memory is finite
@@ -42,7 +38,7 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
     columns = info.data.get("columns")
     if columns is None:  # wrong and reported; reading on would only add noise
         return None
-    names = _names(value)
+    names = headings(value)
     mapped = {ours: columns.get(ours, ours) for ours in COLUMNS}
     long = mapped["gene"] in names and mapped["value"] in names
     if long:
@@ -62,20 +58,6 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
             "the columns series, time, gene, value"
         )
     return _transitions(series, time, genes, levels, table)
-
-
-def _names(value: Any) -> list[str]:
-    """Column names of whatever `read_table` takes; empty where it will say what is wrong."""
-    if isinstance(value, str | Path):
-        path = resolve(value)
-        found = read_parquet(path).column_names if path.suffix.lower() == ".parquet" else read_csv(path)[0]
-        return list(map(str, found))
-    if isinstance(value, Mapping):
-        return list(map(str, value))
-    try:
-        return list(map(str, nw.from_native(value, eager_only=True).columns))
-    except TypeError:
-        return []
 
 
 def _series(table: Table) -> NDArray[Any]:
