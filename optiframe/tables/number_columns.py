@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from optiframe.tables.read import Table, missing
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?")
 _COMMA = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+")
 _POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
+_COMMAS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _DRESSED = re.compile(r"\D{0,6}\d[\d.,' \u00a0\u202f]*\D{0,6}")
 
 
 def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
-    """A column of finite numbers; text from a file is read as numbers, with decimal commas if all have them.
+    """A column of finite numbers; text from a file is read as numbers, by the signs that its cells agree on.
 
     Raises
     ------
@@ -29,9 +30,12 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     values = table[column]
     if values.dtype == object:
         cells = values.tolist()
-        if decimal_commas(cells):
+        meaning = commas_mean(cells)
+        if meaning:
+            gone, decimal = (".", ",") if meaning == "decimal points" else (",", ".")
             cells = [
-                cell.replace(".", "").replace(",", ".") if isinstance(cell, str) else cell for cell in cells
+                cell.replace(gone, "").replace(decimal, ".") if isinstance(cell, str) else cell
+                for cell in cells
             ]
         found = np.array([as_number(value) for value in cells])
     else:
@@ -49,7 +53,14 @@ def numbers(table: Table, column: str, above: float = -np.inf) -> Array:
     return found
 
 
-def decimal_commas(cells: Sequence[Any]) -> bool:
+def commas_mean(cells: Sequence[Any]) -> Literal["decimal points", "signs between thousands", ""]:
+    """What all commas in a column of text are, in words; nothing where there are none or it is not clear."""
+    if _decimals(cells):
+        return "decimal points"
+    return "signs between thousands" if _thousands(cells) else ""
+
+
+def _decimals(cells: Sequence[Any]) -> bool:
     """Whether a column writes decimals with a comma throughout, and most commas cannot mean thousands.
 
     One such cell alone is more likely a slip, and so are a few of them beside many such as 1,250. Points may
@@ -65,6 +76,12 @@ def decimal_commas(cells: Sequence[Any]) -> bool:
         return False
     decimals = len(with_comma) - (0 if grouped else sum(map(bool, map(_THOUSANDS.fullmatch, with_comma))))
     return decimals > max(1, len(with_comma) // 2)
+
+
+def _thousands(cells: Sequence[Any]) -> bool:
+    """Whether commas separate thousands throughout a column, as a cell such as 1,234.50 shows."""
+    with_comma = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
+    return any("." in text for text in with_comma) and all(map(_COMMAS.fullmatch, with_comma))
 
 
 def _has_fraction(cell: Any) -> bool:

@@ -79,10 +79,18 @@ def test_points_separate_thousands_beside_decimal_commas(tmp_path: Path) -> None
     ]  # a spreadsheet adds up
 
 
+def test_commas_separate_thousands_beside_decimal_points() -> None:
+    items = {**ITEMS, "value": ["1,234.50", "2,500", "999.5", "3", 4.5]}
+    assert ItemSelection(items=items).items.values.tolist() == [1234.5, 2500.0, 999.5, 3.0, 4.5]
+    assert "were read as signs between thousands: 1,234.50 as 1234.5" in found(items)["decimal-comma"]
+
+
 @pytest.mark.parametrize(
     "cells",
     [
         ["1,250", "2,500"],
+        ["1,234.50", "2,5"],
+        ["1,234.50", "12,34"],
         ["1.234,50", "2,5", "2.5"],
         ["1.234,50", "2,5", 2.5],
         ["1.234,50", "12.34,50"],

@@ -147,7 +147,7 @@ def _refuse_absent(
         raise InvalidInput(
             f"the first line holds {names[0]!r} alone, which looks like a title; delete the lines above the "
             f"one that names the columns ({', '.join(needed)}). "
-            "Of a workbook the first visible sheet is read"
+            "Of a workbook the first visible sheet is read, or the one you name, as in plan.xlsx#Sheet2"
         )
     if there == names[:1] and len(needed) == 3 and len(groups) == 2 and len(names) > 3:
         other = next(name for name in groups if name not in there)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from optiframe.findings import Finding
 from optiframe.tables.ids import listed, spelled_alike
-from optiframe.tables.number_columns import decimal_commas
+from optiframe.tables.number_columns import commas_mean
 from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counted, ItemTable
@@ -87,10 +87,11 @@ def _of_the_values(items: ItemTable) -> Iterator[Finding]:
         )
         yield _warning("thousands", text)
     cells = items.table[items.value_name].tolist()
-    if decimal_commas(cells):
+    meaning = commas_mean(cells)
+    if meaning:
         at = next(at for at, cell in enumerate(cells) if isinstance(cell, str) and "," in cell)
         read = f"{cells[at]} as {float(items.values[at])}"
-        text = f"commas in {items.value_name} were read as decimal points: {read}"
+        text = f"commas in {items.value_name} were read as {meaning}: {read}"
         yield _note("decimal-comma", text)
     if not (items.values > 0).any():
         text = (
