@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -62,6 +63,7 @@ def as_array(value: Any) -> Array:
         array = np.asarray(value)
     except ValueError as error:
         raise InvalidInput("rows differ in length") from error
+    array = numbers_of(array)
     if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
         raise InvalidInput(f"must hold real numbers, got {array.dtype}")
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
@@ -72,6 +74,25 @@ def as_array(value: Any) -> Array:
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InvalidInput(f"entry {_index(where)} is {array[where]}; every entry must be finite")
     return frozen(array, value)
+
+
+def numbers_of(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of objects as float64, as pandas makes of nullable columns; other arrays as they are.
+
+    Raises
+    ------
+    InvalidInput
+        Where one of several objects is no real number, naming it.
+    """
+    if array.dtype != object or not array.ndim:
+        return array
+    for where, entry in np.ndenumerate(array):
+        if not isinstance(entry, Real) or isinstance(entry, bool):
+            raise InvalidInput(f"must hold real numbers; entry {_index(where)} is {entry!r:.60}")
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise InvalidInput("holds a whole number beyond the range of float64") from None
 
 
 def frozen(array: NDArray[Any], given: Any) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from optiframe_tvcs import Groups, ThreeView, shadow_prices
 from optiframe_tvcs.projection import plan
 
 import optiframe
-from optiframe import Projection
+from optiframe import InvalidInput, Projection
 from optiframe.problems.sets.vector_sets import Cardinality
 
 from .support_twins import best_worth, papers_set, points, sets
@@ -126,6 +127,19 @@ def test_entries_at_odd_places_of_memory_are_read() -> None:
     assert (over.project(odd) == over.project(point)).all()
     assert (over.projector().project(odd) == over.project(point)).all()
     assert over.select_for(odd).certificate.holds
+
+
+def test_nullable_columns_of_pandas_are_numbers() -> None:
+    frame = pd.DataFrame({"a": [1.5, 2.5], "b": [3, 1]}).convert_dtypes()
+    over = ThreeView.of_matrix((2, 2), total=2, per_row=1)
+    assert over.project(frame).tolist() == [[0.0, 3.0], [2.5, 0.0]]
+    assert Projection(frame, over).point.tolist() == [[1.5, 3.0], [2.5, 1.0]]
+    gap = frame.mask(frame > 2.6)
+    for read in (over.project, lambda point: Projection(point, over)):
+        with pytest.raises(InvalidInput, match=r"must hold real numbers; entry \[0, 1\] is <NA>"):
+            read(gap)
+    with pytest.raises(InvalidInput, match="beyond the range of float64"):
+        over.project([[10**400, 1], [1, 1]])
 
 
 def test_violation_is_the_distance_to_the_nearest_point() -> None:

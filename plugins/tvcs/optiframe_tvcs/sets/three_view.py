@@ -17,7 +17,7 @@ from optiframe.errors import InvalidInput, require
 from optiframe.findings import Finding
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
-from optiframe.records.fields import Accepts, Array
+from optiframe.records.fields import Accepts, Array, numbers_of
 from optiframe_tvcs.projection.certificate import compare
 from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.projection.judged import not_best, relative_gap
@@ -319,9 +319,13 @@ def as_point(v: Any) -> NDArray[np.float64]:
         raise InvalidInput("entries of the point are masked; fill them, with 0 for what shall not be chosen")
     try:
         array = np.asarray(v)
-        if array.dtype.kind in "fiub":
-            return array.astype(np.float64, copy=False)
     except ValueError:
         raise InvalidInput("the rows of the point differ in length") from None
+    try:
+        array = numbers_of(array)
+    except InvalidInput as error:
+        raise InvalidInput(f"the point {error}") from None
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
     dense = f"a sparse {type(v).__name__}; give v.toarray()" if hasattr(v, "toarray") else str(array.dtype)
     raise InvalidInput(f"the point must hold real numbers, got {dense}")
