@@ -10,6 +10,7 @@ namespace optiframe::tvcs {
 struct Windows {
     Vector<double> rows, columns;
 
+    Windows() = default;
     Windows(i64 row_groups, i64 column_groups, double width = inf)
         : rows(row_groups, width), columns(column_groups, width) {}
 };

@@ -55,6 +55,8 @@ struct Prices {
     Vector<double> u, w;
 };
 
+inline Prices no_prices(i64 rows, i64 columns) { return {0.0, Vector<double>(rows), Vector<double>(columns)}; }
+
 // Some of the elements row by row: column, worth, place among all, and whether each is chosen.
 struct List {
     Vector<i64> first;

@@ -355,8 +355,7 @@ Flow used(const Layout& layout, std::span<const u8> state, const Prices& prices,
             counts.rows[i] += state[k] & chosen_bit;
             counts.columns[layout.column[k]] += state[k] & chosen_bit;
         }
-    Prices none{0.0, Vector<double>(layout.rows()), Vector<double>(layout.columns())};
-    Flow flow(layout.bounds(), as_prices ? prices : none);
+    Flow flow(layout.bounds(), as_prices ? prices : no_prices(layout.rows(), layout.columns()));
     flow.start(counts);
     return flow;
 }

@@ -130,24 +130,28 @@ void improve(const Choice& list, double most, bool anew, Prices& prices, Counts&
     const double elements = static_cast<double>(list.worth.size());
     const double a_search =
         static_cast<double>(flow.source) + elements / static_cast<double>(std::min(flow.rows, flow.columns));
-    i64 units = flow.units();
     for (const bool from_none : {false, true}) {
-        if ((from_none && !anew) || static_cast<double>(units) * a_search <= swept * elements) break;
+        if ((from_none && !anew) || static_cast<double>(flow.units()) * a_search <= swept * elements) break;
         Prices tried = prices;
         const Vector<u8> before(list.chosen.begin(), list.chosen.end());
         Counts found = choose_by_sweeps(list, flow.bounds, from_none, tried);
-        flow.set_prices(tried);
-        flow.start(found);
-        if (static_cast<double>(flow.units()) > most * static_cast<double>(units)) {
-            std::ranges::copy(before, list.chosen.begin());
-            flow.set_prices(prices);
-            flow.start(counts);
-            continue;
-        }
-        units = flow.units();
+        take_better(list, before, most, tried, found, prices, counts, flow);
+    }
+}
+
+void take_better(const Choice& list, std::span<const u8> before, double most, Prices& tried, Counts& found,
+                 Prices& prices, Counts& counts, Flow& flow) {
+    const i64 units = flow.units();
+    flow.set_prices(tried);
+    flow.start(found);
+    if (static_cast<double>(flow.units()) <= most * static_cast<double>(units)) {
         prices = std::move(tried);
         counts = std::move(found);
+        return;
     }
+    std::ranges::copy(before, list.chosen.begin());
+    flow.set_prices(prices);
+    flow.start(counts);
 }
 
 } // namespace optiframe::tvcs

@@ -37,4 +37,9 @@ Counts choose_by_sweeps(const Choice& list, const Bounds& bounds, bool anew, Pri
 // those are no help. Prices, choice and flow change where at most the share `most` of the units is left.
 void improve(const Choice& list, double most, bool anew, Prices& prices, Counts& counts, Flow& flow);
 
+// Other prices, what they chose and how many of each group, where they leave at most the share `most` of the units that
+// the flow has; else goes back to those that it has, which chose what was `before`.
+void take_better(const Choice& list, std::span<const u8> before, double most, Prices& tried, Counts& found,
+                 Prices& prices, Counts& counts, Flow& flow);
+
 } // namespace optiframe::tvcs
