@@ -1,12 +1,13 @@
 #include "certify.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
 
 #include "flow.hpp"
+#include "simplex.hpp"
 #include "sweeps.hpp"
 
 namespace optiframe::tvcs {
@@ -16,6 +17,8 @@ namespace {
 // Sweeps may leave the windows, and where worths tie all of the next level is missing there: only if they leave so few
 // units of those there were are their prices taken.
 constexpr double much_better = 0.38;
+constexpr i64 many_units = 20;     // for a simplex: a few are carried sooner along paths
+constexpr i64 simplex_looks = 120; // at each element of a list, before a simplex is given up
 constexpr int rounds = 40; // lists tried before giving up; each but a widened one ends with fewer wrong
 
 struct RowSums {
@@ -85,7 +88,7 @@ i64 failures(const Elements& all, const Bounds& bounds, const Prices& prices) {
 }
 
 bool certify(const Elements& all, const Bounds& bounds, Found& found, double common, i64 work, double limit,
-             Prices& prices, Effort& effort) {
+             Carry carry, Prices& prices, Effort& effort) {
     const i64 most = effort.arcs + work;
     List& list = found.list;
     effort.candidates = list.size();
@@ -102,12 +105,16 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, double com
         began.read_prices(limit, prices);
         return false;
     }
+    const bool simplex = carry == Carry::by_simplex;
+    if (simplex && 2 * effort.units > std::reduce(counts.rows.begin(), counts.rows.end())) return false;
     Flow flow = began;
     Vector<u8> chosen = list.chosen;
     for (effort.rounds = 1; effort.rounds <= rounds; ++effort.rounds) {
         const Columns columns = by_columns(list.view(), list.worth, all.columns);
         const Arcs arcs{list.view(), list.worth, columns.view(), columns.worth, columns.place, chosen};
-        const Carried how = carry_all(flow, arcs, most - effort.arcs, effort);
+        const bool at_once = simplex && flow.units() > many_units &&
+                             carry_by_simplex(flow, list, chosen, simplex_looks * list.size(), effort);
+        const Carried how = at_once ? Carried::all : carry_all(flow, arcs, most - effort.arcs, effort);
         for (i64 k = 0; k < list.size(); ++k) all.state[list.place[k]] = listed_bit | chosen[k];
         if (how != Carried::no_path) flow.read_prices(limit, prices);
         if (how == Carried::too_much_work) return false;

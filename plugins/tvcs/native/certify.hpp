@@ -16,9 +16,13 @@ i64 work_for(std::size_t elements);
 // Whether a repair is likely to do with so much: a search that comes by the source or the sink looks at all groups.
 bool worth_carrying(const Flow& flow, i64 work);
 
+// How units are carried: along shortest paths, or many at once by a network simplex, which ends soon on a short list,
+// and is not tried where prices leave half of what is chosen in the wrong groups.
+enum class Carry { by_paths, by_simplex };
+
 // Repairs the list, prices all elements, and goes on with what was wrong. Fills the prices and the state of each
 // element; false where it takes too much work, or is not to be tried.
 bool certify(const Elements& all, const Bounds& bounds, Found& found, double common, i64 work, double limit,
-             Prices& prices, Effort& effort);
+             Carry carry, Prices& prices, Effort& effort);
 
 } // namespace optiframe::tvcs

@@ -106,6 +106,7 @@ Layout::Layout(std::span<const i32> row, std::span<const i32> columns_given,
     for (i64 i = 0; i < rows(); ++i) row_length.push_back(static_cast<double>(first[i + 1] - first[i]));
     const double most = std::min(most_in(row_bounds, row_length), most_in(column_bounds, column_length));
     total_binds = static_cast<double>(total) < most;
+    most_chosen = std::min(static_cast<double>(total), most);
     tightest = std::min({1.0, tightest_of(row_bounds, row_length), tightest_of(column_bounds, column_length),
                          static_cast<double>(total) / static_cast<double>(std::max<i64>(n, 1))});
     assignment = is_assignment();

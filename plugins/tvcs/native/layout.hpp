@@ -41,6 +41,7 @@ public:
     i64 total;
     Vector<double> row_length, column_length;
     bool total_binds;            // the groups may hold more than it allows
+    double most_chosen;          // elements, by the bounds
     double tightest;             // share of its elements that the tightest bound above 0 allows
     bool assignment = false;     // a full matrix with bounds of 1 that `assign` takes little more room for
     Vector<Sample> samples; // the coarser first; empty where a sample would save nothing

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "certify.hpp"
+#include "few_chosen.hpp"
 #include "few_groups.hpp"
 #include "search.hpp"
 #include "simplex.hpp"
@@ -43,12 +44,123 @@ struct Groups {
     }
 };
 
+bool is_element(const Link& link) { return link.element >= 0; }
+
+// The links as a list of elements with bounds: of what costs the least, times 2^-cut, most is worth most.
+struct Listed {
+    Listed(std::span<const Link> links, const Ends& ends, double more, int cut)
+        : more(more), cut(cut), group(ends.node.size(), -1) {
+        total.add(more);
+        for (const Link& link : links) {
+            if (!is_element(link)) continue;
+            const i64 i = group_of(ends, link.tail), j = group_of(ends, link.head), one = link.back;
+            if (i + 1 == static_cast<i64>(list.first.size())) list.first.push_back(0);
+            ++list.first[i + 1];
+            list.column.push_back(static_cast<i32>(j));
+            list.chosen.push_back(static_cast<u8>(one));
+            rows.bound[i] += one;
+            columns.bound[j] += one;
+            total.bound[0] += one;
+        }
+        std::partial_sum(list.first.begin(), list.first.end(), list.first.begin());
+        // Those in no group may all be chosen.
+        for (std::size_t v = 0; v < group.size(); ++v)
+            if (group[v] >= 0 && ends.node[v] >= ends.source())
+                (ends.node[v] == ends.source() ? rows : columns).bound[group[v]] = list.size();
+        for (const Link& link : links) {
+            if (is_element(link)) continue;
+            if (ends.node[link.tail] == ends.sink())
+                total.free(0, link, cut);
+            else if (ends.node[link.tail] == ends.source())
+                rows.free(group_of(ends, link.head), link, cut);
+            else
+                columns.free(group_of(ends, link.tail), link, cut);
+        }
+        list.first.resize(rows.bound.size() + 1, list.first.back());
+        for (const Link& link : links) {
+            if (!is_element(link)) continue;
+            const double worth = rows.more[group[link.tail]] + columns.more[group[link.head]] + total.more[0] -
+                                 static_cast<double>(link.cost >> cut);
+            list.worth.push_back(worth > 0 ? worth : -inf);
+        }
+    }
+
+    // In the order of the elements.
+    i64 group_of(const Ends& ends, i32 v) {
+        Groups& of = ends.node[v] < ends.rows || ends.node[v] == ends.source() ? rows : columns;
+        if (group[v] < 0) group[v] = of.add(ends.node[v] >= ends.source() ? 0.0 : more);
+        return group[v];
+    }
+
+    Bounds bounds() const { return {rows.bound, columns.bound, total.bound[0]}; }
+    i64 across() const { return static_cast<i64>(columns.bound.size()); }
+
+    // By how much prices raise the potential of a node.
+    i64 raised(const Ends& ends, i64 v, const Prices& prices) const {
+        const i64 g = group[v];
+        const i64 of = ends.node[v], source = ends.source();
+        const double by = of < ends.rows ? prices.y0 + prices.u[g] - rows.more[g] - total.more[0]
+                          : of < source  ? columns.more[g] - prices.w[g]
+                          : of == source ? prices.y0 - total.more[0]
+                                         : 0.0;
+        return static_cast<i64>(by) * (i64{1} << cut);
+    }
+
+    double more; // that an element of a group is worth whose bound is fixed
+    int cut;
+    Groups rows, columns, total;
+    Vector<i64> group; // of each node
+    List list{{0}, {}, {}, {}, {}};
+};
+
+// Best prices and what they choose, but for a few elements. False where the prices found leave too many in the wrong
+// groups.
+bool find_prices(Listed& of, double at_group, bool simplex, i64 nodes, Prices& prices, Effort& effort) {
+    List& list = of.list;
+    const View view = list.view();
+    const Bounds bounds = of.bounds();
+    const i64 n = list.size(), across = of.across();
+    const Elements all{view, list.worth, list.chosen, across};
+    const bool few = has_few_groups(view.groups(), across);
+    if (!few && are_few_chosen(n, view.groups(), across, static_cast<double>(bounds.total))) {
+        Effort own;
+        const bool proved = solve_few_chosen(all, bounds, 1.0, 2.0 * largest, prices, own);
+        effort.arcs += own.arcs;
+        for (u8& each : list.chosen) each &= chosen_bit;
+        return proved;
+    }
+    const Columns columns = by_columns(view, list.worth, across);
+    const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
+    const Side column_side{columns.view(), columns.worth, {}, {}, bounds.columns, {}, {}};
+    anneal(row_side, column_side, bounds.total, prices, of.more, widths_for_ties(few ? few_steps : steps));
+    if (few) {
+        round_to(1.0, prices);
+        solve_few_groups(all, bounds, 2.0 * largest, prices, effort);
+        return true;
+    }
+    const double near = each_widths[0] * static_cast<double>(view.groups() + across);
+    const double ramp = 2.0 * near_width(view, list.worth, prices, near);
+    anneal_each(row_side, column_side, bounds.total, prices, std::max(2.0, ramp), each_widths);
+    round_to(1.0, prices);
+    const Sure none{Vector<i64>(view.groups()), Vector<i64>(across)};
+    const Counts counts = choose({view, list.worth, list.chosen, none}, bounds, prices);
+    Flow flow(bounds, prices);
+    flow.start(counts);
+    const double units = static_cast<double>(flow.units());
+    const double most = simplex ? std::min(most_of_chosen * static_cast<double>(bounds.total), static_cast<double>(nodes))
+                                : most_of_links * at_group;
+    if (units > most) return false;
+    const Arcs arcs{view, list.worth, columns.view(), columns.worth, columns.place, list.chosen};
+    carry_all(flow, arcs, (simplex && units > 0.5 * at_group ? few_looks : looks) * n, effort);
+    flow.read_prices(2.0 * largest, prices);
+    return true;
+}
+
 } // namespace
 
 bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group, bool rough,
                      Effort& effort) {
-    const i64 source = ends.source(), sink = ends.sink(), nodes = static_cast<i64>(ends.node.size());
-    const auto is_element = [](const Link& link) { return link.element >= 0; };
+    const i64 nodes = static_cast<i64>(ends.node.size());
     const i64 n = std::ranges::count_if(links, is_element);
     i64 low = 0, high = 0, alike = 0;
     for (std::size_t m = 0; m < links.size(); ++m) {
@@ -61,94 +173,15 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     for (; 3.5 * more > largest; more = std::ceil(0.5 * more)) ++cut;
     const bool simplex = n >= many;
     if (cut > 0 && !(rough && simplex)) return false;
-
-    // Groups, in the order of the elements.
-    Groups rows, columns, total;
-    total.add(more);
-    Vector<i64> group(nodes, -1);
-    const auto group_of = [&](i32 v) {
-        const bool none = ends.node[v] >= source;
-        Groups& of = ends.node[v] < ends.rows || ends.node[v] == source ? rows : columns;
-        if (group[v] < 0) {
-            group[v] = of.add(none ? 0.0 : more);
-            if (none) of.bound.back() = n;
-        }
-        return group[v];
-    };
-    List list{{0}, {}, {}, {}, {}};
-    for (const Link& link : links) {
-        if (!is_element(link)) continue;
-        const i64 i = group_of(link.tail), j = group_of(link.head), one = link.back;
-        if (i + 1 == static_cast<i64>(list.first.size())) list.first.push_back(0);
-        ++list.first[i + 1];
-        list.column.push_back(static_cast<i32>(j));
-        list.chosen.push_back(static_cast<u8>(one));
-        rows.bound[i] += one;
-        columns.bound[j] += one;
-        total.bound[0] += one;
-    }
-    std::partial_sum(list.first.begin(), list.first.end(), list.first.begin());
-    for (const Link& link : links) {
-        if (is_element(link)) continue;
-        if (ends.node[link.tail] == sink)
-            total.free(0, link, cut);
-        else if (ends.node[link.tail] == source)
-            rows.free(group_of(link.head), link, cut);
-        else
-            columns.free(group_of(link.tail), link, cut);
-    }
-    list.first.resize(rows.bound.size() + 1, list.first.back());
-    for (const Link& link : links) {
-        if (!is_element(link)) continue;
-        const double worth = rows.more[group[link.tail]] + columns.more[group[link.head]] + total.more[0] -
-                             static_cast<double>(link.cost >> cut);
-        list.worth.push_back(worth > 0 ? worth : -inf);
-    }
-
-    const View view = list.view();
-    const i64 across = static_cast<i64>(columns.bound.size());
-    const Columns by_column = by_columns(view, list.worth, across);
-    const Bounds bounds{rows.bound, columns.bound, total.bound[0]};
-    Prices prices{std::max(total.more[0], 0.0), rows.more, columns.more};
+    Listed listed(links, ends, more, cut);
+    const bool few = has_few_groups(listed.list.view().groups(), listed.across());
+    if (!few && simplex && 100 * alike > 99 * n) return false; // prices say nothing
+    Prices prices{std::max(listed.total.more[0], 0.0), listed.rows.more, listed.columns.more};
     for (double& u : prices.u) u = std::max(u, 0.0);
     for (double& w : prices.w) w = std::max(w, 0.0);
-    const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
-    const Side column_side{by_column.view(), by_column.worth, {}, {}, bounds.columns, {}, {}};
-    const bool few = has_few_groups(view.groups(), across);
-    if (!few && simplex && 100 * alike > 99 * n) return false; // smoothing sees nothing
-    anneal(row_side, column_side, bounds.total, prices, more, widths_for_ties(few ? few_steps : steps));
-    if (!few) {
-        const double near = each_widths[0] * static_cast<double>(view.groups() + across);
-        const double ramp = 2.0 * near_width(view, list.worth, prices, near);
-        anneal_each(row_side, column_side, bounds.total, prices, std::max(2.0, ramp), each_widths);
-    }
-    round_to(1.0, prices);
-
-    if (few) {
-        solve_few_groups({view, list.worth, list.chosen, across}, bounds, 2.0 * largest, prices, effort);
-    } else {
-        // The flow that they leave, and its repair.
-        const Sure none{Vector<i64>(view.groups()), Vector<i64>(across)};
-        const Counts counts = choose({view, list.worth, list.chosen, none}, bounds, prices);
-        Flow flow(bounds, prices);
-        flow.start(counts);
-        const double units = static_cast<double>(flow.units()), groups = static_cast<double>(nodes);
-        const double most = simplex ? std::min(most_of_chosen * static_cast<double>(bounds.total), groups)
-                                    : most_of_links * at_group;
-        if (units > most) return false;
-        const Arcs arcs{view, list.worth, by_column.view(), by_column.worth, by_column.place, list.chosen};
-        carry_all(flow, arcs, (simplex && units > 0.5 * at_group ? few_looks : looks) * n, effort);
-        flow.read_prices(2.0 * largest, prices);
-    }
+    if (!find_prices(listed, at_group, simplex, nodes, prices, effort)) return false;
     Vector<i64> found(nodes), left(nodes);
-    for (i64 v = 0; v < nodes; ++v) {
-        const i64 g = group[v];
-        const double by = ends.node[v] < ends.rows ? prices.y0 + prices.u[g] - rows.more[g] - total.more[0]
-                          : ends.node[v] < source  ? columns.more[g] - prices.w[g]
-                          : ends.node[v] == source ? prices.y0 - total.more[0]
-                                                   : 0.0;
-        found[v] = static_cast<i64>(by) * (i64{1} << cut);
-    }
+    for (i64 v = 0; v < nodes; ++v) found[v] = listed.raised(ends, v, prices);
 
     // What they leave open, a simplex settles, to which the links cost what is left of their costs. Sums of these over
     // all nodes must fit.
@@ -159,8 +192,8 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     for (Link& link : rest) {
         link.cost += found[link.tail] - found[link.head];
         largest_left = std::max(largest_left, std::abs(link.cost));
-        const i64 lack = ends.node[link.tail] == source ? -excess[link.head] : excess[link.tail];
-        const i64 by = is_element(link)  ? list.chosen[k++] - link.back
+        const i64 lack = ends.node[link.tail] == ends.source() ? -excess[link.head] : excess[link.tail];
+        const i64 by = is_element(link)  ? listed.list.chosen[k++] - link.back
                        : link.cost < 0   ? link.room
                        : link.cost > 0   ? -link.back
                                          : std::clamp<i64>(lack, -link.back, link.room);

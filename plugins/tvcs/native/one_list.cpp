@@ -46,7 +46,7 @@ bool OneList::solve_from_nothing() {
     const double all_listed = nearest_each * static_cast<double>(flow.source);
     if (flow.units() <= many_units || static_cast<double>(worth.size()) <= much_longer * all_listed) return carry();
     Found found = nearest(all, bounds, nearest_each, prices);
-    return certify(all, bounds, found, 1.0, work, limit, prices, effort);
+    return certify(all, bounds, found, 1.0, work, limit, Carry::by_paths, prices, effort);
 }
 
 bool OneList::solve_from_given() {

@@ -8,6 +8,7 @@
 
 #include "assignment.hpp"
 #include "certify.hpp"
+#include "few_chosen.hpp"
 #include "few_groups.hpp"
 #include "first_prices.hpp"
 #include "one_list.hpp"
@@ -207,9 +208,12 @@ private:
             if (near_given(soon / warm_hurry)) return true;
             prices = no_prices(layout.rows(), layout.columns());
         }
-        if (stepped ? near_steps(soon) : near_samples(soon)) return true;
+        const bool few = are_few_chosen(layout.elements(), layout.rows(), layout.columns(), layout.most_chosen);
+        if (few && solve_few_chosen(all, bounds, grain, units.limit, prices, report.effort)) return true;
+        if (few) prices = no_prices(layout.rows(), layout.columns());
+        if (!few && !stepped && near_samples(soon)) return true;
         if (is_one_view() && list_of_all(work).solve_one_view()) return true;
-        if (!stepped && near_steps(looks)) return true;
+        if (near_steps(looks)) return true;
         return !alike && list_of_all(work).solve_from_near();
     }
 
@@ -233,7 +237,7 @@ private:
     }
 
     bool repair(Found& found, i64 work) {
-        return certify(all, bounds, found, grain, work, units.limit, prices, report.effort);
+        return certify(all, bounds, found, grain, work, units.limit, Carry::by_paths, prices, report.effort);
     }
 
     // Whether elements of worths that were cut are chosen whatever these are.

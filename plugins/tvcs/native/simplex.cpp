@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <optiframe/interrupt.hpp>
@@ -18,6 +19,15 @@ constexpr i64 beyond_all = i64{1} << 61; // costs more than any way
 
 bool is_element(const Link& link) { return link.element >= 0; }
 
+// No way costs more: it leaves each node by one arc at most.
+double dearest_way(std::span<const Link> links, i64 nodes) {
+    Vector<double> dearest(nodes);
+    for (const Link& link : links)
+        for (const i32 v : {link.tail, link.head})
+            dearest[v] = std::max(dearest[v], std::abs(static_cast<double>(link.cost)));
+    return std::reduce(dearest.begin(), dearest.end());
+}
+
 // A spanning tree of arcs whose flow may lie between its bounds, hung from a node of its own, the root. All other
 // arcs are empty: a full one is turned round. Every node begins on an arc to the root, or from it where it lacks
 // something; the latter cost more than any way without them.
@@ -25,8 +35,6 @@ class Tree {
 public:
     Tree(std::span<const Link> links, std::span<const i64> excess)
         : nodes(static_cast<i32>(excess.size())), root(nodes), potential(nodes + 1), node(nodes + 1) {
-        i64 most = 0;
-        for (const Link& link : links) most = std::max(most, std::abs(link.cost));
         bundle(links);
         for (const Link& link : links) {
             if (!bundles.empty() && is_element(link)) continue;
@@ -36,7 +44,7 @@ public:
         }
         real = static_cast<i64>(arcs.size());
         const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
-        const i64 beyond = balanced ? 0 : most * (nodes + 1) + 1;
+        const i64 beyond = balanced ? 0 : static_cast<i64>(dearest_way(links, nodes)) + 1;
         for (i32 v = 0; v < nodes; ++v) {
             const bool lacks = excess[v] < 0;
             lacks ? add({beyond, root, v}, {static_cast<i32>(-excess[v]), unbounded, false})
@@ -332,6 +340,40 @@ bool solve_by_simplex(std::span<Link> links, std::span<i64> excess, std::span<i6
     if (!done) return false;
     tree.write(links, potential);
     std::ranges::fill(excess, 0);
+    return true;
+}
+
+bool carry_by_simplex(Flow& flow, const List& list, std::span<u8> chosen, i64 budget, Effort& effort) {
+    Vector<Link> links;
+    links.reserve(list.size() + flow.nodes());
+    const auto add = [&](i64 tail, i64 head, double worth, i64 room, i64 back, i64 element) {
+        const i64 cost = static_cast<i64>(flow.phi[tail] - flow.phi[head] - worth);
+        links.push_back({static_cast<i32>(tail), static_cast<i32>(head), static_cast<i32>(room),
+                         static_cast<i32>(back), cost, static_cast<i32>(element)});
+    };
+    for (i64 i = 0; i < flow.rows; ++i)
+        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k)
+            if (list.worth[k] > 0)
+                add(i, flow.rows + list.column[k], list.worth[k], !chosen[k], chosen[k], k);
+    for (i64 i = 0; i < flow.rows; ++i)
+        add(flow.source, i, 0.0, flow.bounds.rows[i] - flow.fed[i], flow.fed[i], -1);
+    for (i64 j = 0; j < flow.columns; ++j)
+        add(flow.rows + j, flow.sink, 0.0, flow.bounds.columns[j] - flow.drained[j], flow.drained[j], -1);
+    add(flow.sink, flow.source, 0.0, flow.bounds.total - flow.back, flow.back, -1);
+    Vector<i64> moved(flow.nodes());
+    if (dearest_way(links, flow.nodes()) > 0x1p59) return false; // sums of a few such must fit
+    if (!solve_by_simplex(links, flow.excess, moved, budget, effort)) return false;
+    for (i64 v = 0; v < flow.nodes(); ++v) flow.phi[v] += static_cast<double>(moved[v]);
+    for (const Link& link : links) {
+        if (link.element >= 0)
+            chosen[link.element] = static_cast<u8>(link.back);
+        else if (link.tail == flow.source)
+            flow.fed[link.head] = link.back;
+        else if (link.head == flow.sink)
+            flow.drained[link.tail - flow.rows] = link.back;
+        else
+            flow.back = link.back;
+    }
     return true;
 }
 

@@ -1,6 +1,7 @@
 // Network simplex (Cunningham 1976): flows of least cost on the graph of groups, from any flow.
 #pragma once
 
+#include "flow.hpp"
 #include "link_graph.hpp"
 
 namespace optiframe::tvcs {
@@ -10,5 +11,9 @@ namespace optiframe::tvcs {
 // looks at arcs, and at nodes of the tree.
 bool solve_by_simplex(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 budget,
                       Effort& effort);
+
+// Carries every excess of the flow to a lack on a list of elements, whose choice and prices are best then. False, with
+// nothing changed, where that takes more than so much work, or where costs are too large for sums of them.
+bool carry_by_simplex(Flow& flow, const List& list, std::span<u8> chosen, i64 budget, Effort& effort);
 
 } // namespace optiframe::tvcs

@@ -138,6 +138,31 @@ def test_ties_by_many_thousands_take_few_looks_and_are_broken_by_index(
 
 
 @pytest.mark.skipif(not BUILT, reason="the reference makes no lists")
+@pytest.mark.parametrize(
+    ("case", "listed"),
+    [
+        (("pareto", "gaussian", "1"), 10),  # elements a group; from samples of these 26
+        (("pareto", "few values", "1"), 8),  # 10
+        (("square", "gaussian", "2"), 25),  # 38
+        (("square", "sum", "2"), 200),  # ties by the thousand, which are all listed
+        (("pareto", "1 or 2", "1"), 200),  # and settled by a sweep, too
+        (("square", "product", "2"), 200),  # a sweep says nothing
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_a_few_chosen_of_many_are_found_among_the_first_of_their_groups(case: Case, listed: int) -> None:
+    instance = adversarial_instance(case, 40_000, 11)
+    plan = ProjectionPlan(*instance.bounds)
+    usual = plan.solve(instance.v, squared=True)
+    assert usual.certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.candidates <= listed * (
+        len(instance.bounds.row_caps) + len(instance.bounds.column_caps)
+    )
+    assert np.array_equal(usual.support, plan.solve(instance.v, squared=True, forced=True).support)
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference makes no lists")
 def test_entries_over_thirty_decades_are_repaired_in_a_list_of_those_next_to_the_thresholds() -> None:
     instance = adversarial_instance(("pareto", "wide", "2"), 100_000, 0)
     plan = ProjectionPlan(*instance.bounds)
