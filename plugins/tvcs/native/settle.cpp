@@ -9,35 +9,16 @@
 #include <optiframe/arrays.hpp>
 #include <optiframe/interrupt.hpp>
 
-#include "few_groups.hpp"
 #include "flow.hpp"
-#include "links.hpp"
 #include "numbers.hpp"
-#include "paths.hpp"
-#include "simplex.hpp"
+#include "parts.hpp"
 
 namespace optiframe::tvcs {
 
 namespace {
 
-// Phases go on until so many times the nodes are between their width and the largest cost.
+// Phases of cost scaling go on until so many times the nodes are between their width and the largest cost.
 constexpr i64 closer = i64{1} << 24;
-
-// The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where
-// no units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
-constexpr i64 fewest_nodes = 1000, few_nodes = 4500;
-constexpr i64 much_work = 300, some_work = 100; // looks a link, before it is given up
-constexpr i64 work_for_paths = 120;             // and before paths between groups are
-// Links at a group, on average: with a few, paths come before a simplex; with many, it ends soon or not.
-constexpr double few_links = 8.0, many_links = 64.0;
-// Excess times these, a link: up to here paths come first too, and above they would take long.
-constexpr double light_load = 1.5, heavy_load = 8.0;
-
-// Elements that are open, in all and a node, from which on smoothed prices are tried first: they see little below.
-constexpr i64 many_elements = 3000, many_each = 10;
-// Where one view has a few groups, so many suffice. A simplex comes first, which ends at once or not: ties are often
-// left as they are.
-constexpr i64 some_elements = 300, few_looks = 10;
 
 constexpr std::size_t most_links = std::size_t{1} << 30; // each is two halves, which 32 bits number
 
@@ -91,7 +72,7 @@ public:
 
     // Leaves links on cycles only, and the nodes that they join; whether an element is among them.
     bool prune() {
-        const Vector<i32> part = parts();
+        const Vector<i32> part = strong_parts(links, static_cast<i64>(potential.size()));
         Vector<i32> now(potential.size(), -1);
         i32 nodes = 0;
         std::size_t kept = 0;
@@ -134,7 +115,7 @@ public:
         }
         if (top == none || unit <= ties[1] - static_cast<int>(2 * std::bit_width(potential.size())) - 2) return false;
         const i64 nodes = static_cast<i64>(potential.size());
-        const int bits = has_few_groups_left() && for_smoothing() ? bits_for_few_groups : bits_for(nodes);
+        const int bits = suit_few_groups(links, ends()) ? bits_for_few_groups : bits_for(nodes);
         count_in(std::min(unit, top - bits));
         return true;
     }
@@ -146,48 +127,22 @@ public:
         for (Link& link : links) link.cost = cost_of(link);
     }
 
-    // Makes the flow nearly best for these costs, and leaves the links that may still change.
+    // Makes the flow nearly best for these costs, and leaves the links that may still change. False where it is given up.
     bool solve(i64 first, Vector<double>* raised, int coarse) {
         const i64 nodes = static_cast<i64>(potential.size());
         // So near the best that what may still change costs less than a few times the nodes less.
         const i64 near = std::max<i64>((i64{1} << bits_for(nodes)) / (closer * nodes), 1);
         const i64 last = static_cast<i64>(std::bit_floor(static_cast<std::uint64_t>(near)));
         Vector<i64> moved(nodes);
-        i64 units = 0;
-        for (const i64 each : excess) units += std::max<i64>(each, 0);
-        const bool balanced = units == 0;
-        const Ends ends{node, rows, columns};
-        const auto [at_group, load] = load_of_paths();
-        // What prices of worths that are alike leave is quick by paths or cost scaling; many units are by the latter.
-        const bool few = nodes <= fewest_nodes && (balanced || (first > 0 && units <= nodes));
-        const auto by_simplex_within = [&](i64 looks) {
-            return looks > 0 && solve_by_simplex(links, excess, moved, looks * static_cast<i64>(links.size()), effort);
-        };
-        const auto by_simplex = [&] {
-            const bool flat = few || !layout.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
-            return by_simplex_within(flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0);
-        };
-        const auto by_smoothing = [&] {
-            if (!balanced || !for_smoothing()) return false;
-            return (has_few_groups_left() && by_simplex_within(few_looks)) ||
-                   solve_by_prices(links, moved, ends, at_group, load > heavy_load, effort);
-        };
-        const auto by_groups = [&] {
-            const i64 looks = work_for_paths * static_cast<i64>(links.size());
-            return ways != Ways::but_paths && load <= heavy_load &&
-                   carry_by_paths(links, excess, moved, ends, looks, effort);
-        };
-        const bool by_simplex_first = few && at_group > few_links && load > light_load;
-        const bool exact = by_smoothing() || (by_simplex_first && by_simplex()) || by_groups() ||
-                           (!by_simplex_first && by_simplex());
-        if (!exact && ways == Ways::but_scaling && first > 0) return false; // finer units go on from a best flow
-        check(exact || scale_costs(links, excess, moved, first, last, effort), "excess that reaches no lack");
+        const Solved how = best_flow(links, excess, moved, ends(), {layout.total_binds, ways, first, last}, effort);
+        if (how == Solved::given_up) return false;
         for (i64 v = 0; v < nodes; ++v) {
             potential[v] += static_cast<u64>(moved[v]);
             if (raised) (*raised)[node[v]] += std::ldexp(static_cast<double>(moved[v]), unit - coarse);
         }
         // A cycle passes no node twice, and numbers are rounded down three times for each of its elements.
-        const i64 within = nodes * (exact ? 0 : last) + 3 * std::min(nodes, elements_on_cycle(rows, columns)) + 1;
+        const i64 by_phases = how == Solved::nearly ? nodes * last : 0;
+        const i64 within = by_phases + 3 * std::min(nodes, elements_on_cycle(rows, columns)) + 1;
         std::erase_if(links, [&](const Link& link) {
             if (link.element >= 0) state[elements[link.element]] = listed_bit | (link.back > 0 ? chosen_bit : 0);
             const i64 cost = link.cost + moved[link.tail] - moved[link.head];
@@ -219,45 +174,11 @@ public:
     }
 
 private:
+    Ends ends() const { return {node, rows, columns}; }
+
     // What is in no group hangs on the source or the sink itself.
     i64 row_node(i64 row) const { return row + 1 < rows ? row : source; }
     i64 column_node(i64 column) const { return column + 1 < columns ? rows + column : sink; }
-
-    // Links at a group, on average, and how many of these searches from all excess come to, a link, where units go
-    // wherever they cost less than 0.
-    std::pair<double, double> load_of_paths() const {
-        Vector<i64> at(node.size()), units = excess;
-        for (const Link& link : links) {
-            ++at[link.tail];
-            ++at[link.head];
-            const i64 forwards = link.cost < 0 ? link.room : link.cost > 0 ? -link.back : 0;
-            units[link.tail] -= forwards;
-            units[link.head] += forwards;
-        }
-        double found = 0.0, left = 0.0;
-        for (std::size_t v = 0; v < node.size(); ++v) {
-            if (node[v] >= source) continue;
-            found += static_cast<double>(at[v]) * static_cast<double>(at[v]);
-            left += std::abs(static_cast<double>(units[v]));
-        }
-        const double all = static_cast<double>(links.size()), at_group = found / (2.0 * all);
-        return {at_group, left * at_group / all};
-    }
-
-    // Whether one view has a few groups, and the other many. Elements in none hang on the source and the sink.
-    bool has_few_groups_left() const {
-        const i64 of_rows = std::ranges::count_if(node, [&](i32 v) { return v < rows || v == source; });
-        return has_few_groups(of_rows, static_cast<i64>(node.size()) - of_rows);
-    }
-
-    bool for_smoothing() const {
-        const i64 many = std::max(many_elements, many_each * static_cast<i64>(node.size()));
-        return elements_left() >= (has_few_groups_left() ? some_elements : many);
-    }
-
-    i64 elements_left() const {
-        return std::ranges::count_if(links, [](const Link& link) { return link.element >= 0; });
-    }
 
     // Of tie breaks.
     int bits_of_sum() const { return 50 + static_cast<int>(std::bit_width(elements.size())) + 1; }
@@ -280,56 +201,6 @@ private:
         const i64 place = layout.place(elements[at]);
         const int first = first_tie_break(place, layout.elements(), ties[0]).rest_below(unit);
         return first > std::numeric_limits<int>::min() ? first : second_tie_break(place, ties[1]).rest_below(unit);
-    }
-
-    // For each node the strongly connected part that it lies in, by links with room (Tarjan 1972).
-    Vector<i32> parts() const {
-        const i64 nodes = static_cast<i64>(potential.size());
-        Vector<i32> first(nodes + 1), part(nodes, -1), low(nodes, -1), stack, path;
-        for (const Link& link : links) {
-            first[link.tail + 1] += link.room > 0;
-            first[link.head + 1] += link.back > 0;
-        }
-        for (i64 v = 0; v < nodes; ++v) first[v + 1] += first[v];
-        Vector<i32> next(first[nodes]), at(first.begin(), first.end() - 1);
-        for (const Link& link : links) {
-            if (link.room > 0) next[at[link.tail]++] = link.head;
-            if (link.back > 0) next[at[link.head]++] = link.tail;
-        }
-        std::copy(first.begin(), first.end() - 1, at.begin());
-        Vector<i32> number(nodes, -1);
-        i32 seen = 0, found = 0;
-        for (i32 root = 0; root < nodes; ++root) {
-            if (number[root] >= 0 || first[root] == first[root + 1]) continue;
-            path.push_back(root);
-            while (!path.empty()) {
-                const i32 v = path.back();
-                if (number[v] < 0) {
-                    number[v] = low[v] = seen++;
-                    stack.push_back(v);
-                }
-                if (at[v] < first[v + 1]) {
-                    const i32 u = next[at[v]++];
-                    if (number[u] < 0)
-                        path.push_back(u);
-                    else if (part[u] < 0)
-                        low[v] = std::min(low[v], number[u]);
-                    continue;
-                }
-                path.pop_back();
-                if (!path.empty()) low[path.back()] = std::min(low[path.back()], low[v]);
-                if (low[v] < number[v]) continue;
-                for (i32 u = -1; u != v;) {
-                    u = stack.back();
-                    stack.pop_back();
-                    part[u] = found;
-                }
-                ++found;
-            }
-        }
-        for (i32& each : part)
-            if (each < 0) each = found++; // leads nowhere
-        return part;
     }
 
     const Layout& layout;

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "certify.hpp"
+#include "best_flow.hpp"
+#include "candidates.hpp"
 #include "layout.hpp"
-#include "scaling.hpp"
 
 namespace optiframe::tvcs {
 
@@ -31,10 +31,6 @@ Vector<OpenElement> open_elements(const Elements& all, const Prices& prices);
 void settle(const Layout& layout, const Point& point, int unit, std::optional<int> ties,
             std::span<const OpenElement> elements, std::span<u8> state, const Prices& prices, double within,
             Effort& effort);
-
-// By paths between groups, a network simplex and cost scaling, whose effort is bounded by how far prices are off; or
-// without the last, or, to test the others, without the first.
-enum class Ways { all, but_scaling, but_paths };
 
 // The same with nothing decided, from any prices and what their signs choose. With the place of `ties`, which the
 // worths of `all` then hold, the prices are taken for good ones. Prices are written that are as good as whole units

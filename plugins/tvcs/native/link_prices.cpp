@@ -1,4 +1,4 @@
-#include "links.hpp"
+#include "link_prices.hpp"
 
 #include <algorithm>
 #include <cmath>
