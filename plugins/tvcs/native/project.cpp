@@ -232,7 +232,7 @@ private:
         first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds,
                      alike ? std::span<const double>(for_ties) : narrow_widths, prices);
         Found found;
-        if (!follow(all, layout, grain, false, prices, found)) found = search(all, layout, grain, prices);
+        if (!follow(all, layout, grain, false, prices, found)) return false;
         return repair(found, work);
     }
 
