@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := optiframe plugins tests examples docs/hooks docs/figures conftest.py
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
 # Sources of the compiled kernels: a change of any builds them anew.
-NATIVE := $(wildcard native/* native/*/* plugins/*/CMakeLists.txt plugins/*/native/*.?pp)
+NATIVE := $(wildcard native/* native/*/* plugins/*/CMakeLists.txt plugins/*/native/*.?pp plugins/*/native/*/*.?pp)
 # Processes of the tests and of mutants; without it as many as the cores of a small machine, and twice as many for
 # `make test`, which waits for a fifth of its time: for limits, and for processes that start and end.
 JOBS ?=

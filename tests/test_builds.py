@@ -85,6 +85,7 @@ def test_a_source_distribution_holds_all_sources(tmp_path: Path, plugin: Path) -
         inside = contents.getnames()
     sources = [
         *plugin.glob("native/*.?pp"),
+        *plugin.glob("native/*/*.?pp"),
         *plugin.glob("native/shared/optiframe/*.hpp"),
         plugin / "CMakeLists.txt",
     ]

@@ -9,7 +9,7 @@
 
 #include <optiframe/arrays.hpp>
 
-#include "project.hpp"
+#include "projection/project.hpp"
 
 void add_splicing(nanobind::module_& m); // of splicing_module.cpp
 

@@ -5,8 +5,8 @@
 
 #include <optiframe/arrays.hpp>
 
-#include "lasso.hpp"
-#include "splicing.hpp"
+#include "learning/lasso.hpp"
+#include "learning/splicing.hpp"
 
 namespace {
 

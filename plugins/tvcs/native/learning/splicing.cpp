@@ -8,7 +8,7 @@
 
 #include <optiframe/interrupt.hpp>
 
-#include "numbers.hpp"
+#include "../projection/numbers.hpp"
 
 namespace optiframe::tvcs::fits {
 
