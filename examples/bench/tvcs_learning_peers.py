@@ -1,6 +1,6 @@
 """Sparse learning beside abess, skglm and the Lasso at equal sparsity: planted supports and real data.
 
-Run: python examples/bench/tvcs_learning_peers.py [--part planted|l0learn|real|default]
+Run: python examples/bench/tvcs_learning_peers.py [--part planted|few|l0learn|real|default]
      python examples/bench/tvcs_learning_peers.py --whole     # an hour or more
 
 Without --whole: 4 repeats, sizes 5 and 10 of the real data, and no default size. With it: 20, and 5 to 40.
@@ -14,6 +14,10 @@ path, by splicing (its default) and by gradient matching pursuit.
 abess goes up over sizes, too. Of a path of penalties of skglm (l0.5, each from the Lasso's) and the Lasso,
 the largest coefficients are kept, as many as asked for; the support with the best fit to the samples counts.
 Target: the better path recovers at least as often as the best of the others.
+
+Few: 10 to 20 features (30 with --whole), each a sum of others, two fifths of them true, noise 1, and sizes 2
+to 6. All supports are fitted one by one. Shown: how often the best of them is found, the largest loss over
+the least, and seconds. Target: we find and prove all.
 
 L0Learn: the R package is not run. Data as its own test of accuracy draws them (100 samples, 1,000 features,
 10 coefficients of 1, no noise), where it asks for all coefficients within .001, and as its vignette does.
@@ -32,6 +36,7 @@ the test part is at most 1.02 times the least along its own path. OPTIFRAME_QUIC
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 import warnings
@@ -50,11 +55,13 @@ from optiframe_tvcs.learning.restricted import minimise_on
 import optiframe
 from optiframe.problems.objectives.losses import LeastSquares, Logistic
 from optiframe.problems.sets.vector_sets import Cardinality
+from optiframe.solving.result import Status
 from optiframe.tables.libsvm import read_libsvm
 
 SOLVERS = ("iht", "htp", "gradmp", "stochastic-iht", "stochastic-gradmp", "splicing")
 CASES = ((100, 20, 0.0), (100, 20, 0.7), (150, 30, 0.9))  # samples, nonzeros, correlation
 FEATURES = 400
+FEW = ((30, 10), (30, 15), (50, 20), (60, 30))  # samples, features
 SIZES = (5, 10)
 WHOLE = (5, 10, 20, 40)
 REAL = (("a9a", "a9a.t"), ("w5a", "w5a.t.derived"))
@@ -175,6 +182,60 @@ def recoveries(repeats: int) -> bool:
     return good
 
 
+def least_loss(matrix: Any, target: Any, size: int) -> float:
+    """That of the best support of this size, by fitting all, with an intercept."""
+    matrix, target = matrix - matrix.mean(axis=0), target - target.mean()
+    table, against, most = matrix.T @ matrix, matrix.T @ target, 0.0
+    supports = itertools.combinations(range(matrix.shape[1]), size)
+    while block := list(itertools.islice(supports, 20_000)):
+        at = np.array(block)
+        right = against[at]
+        found = np.linalg.solve(table[at[:, :, np.newaxis], at[:, np.newaxis, :]], right[:, :, np.newaxis])
+        most = max(most, float((found[:, :, 0] * right).sum(axis=1).max()))
+    return float(target @ target - most) / (2 * len(target))
+
+
+def few_features(repeats: int, *, whole: bool) -> bool:
+    good = True
+    for samples, features in FEW if whole else FEW[:3]:
+        found: dict[str, list[float]] = {}
+        spent: dict[str, float] = {}
+        proved, draws = 0, 0
+        for size, seed in itertools.product(range(2, 7), range(repeats)):
+            rng = np.random.default_rng(seed)
+            mixing = np.eye(features) + 0.7 * rng.standard_normal((features, features))
+            matrix = rng.standard_normal((samples, features)) @ mixing
+            truth = rng.standard_normal(features) * (rng.random(features) < 0.4)
+            target = matrix @ truth + rng.standard_normal(samples)
+            least, model, draws = least_loss(matrix, target, size), SparseRegressor(size), draws + 1
+            ways: dict[str, Callable[[], Any]] = {
+                "ours": lambda model=model, x=matrix, y=target: model.fit(x, y).coef_,
+                "without the proof": partial(by_exchanges, matrix, target, size),
+            }
+            if not missing("abess"):
+                centred = matrix - matrix.mean(axis=0), target - target.mean()
+                ways["abess"] = partial(by_abess, *centred, size, logistic=False)
+            for name, way in ways.items():
+                began = process_time()
+                point = way()
+                spent[name] = spent.get(name, 0.0) + process_time() - began
+                residual = target - matrix @ point
+                found.setdefault(name, []).append(float(np.var(residual)) / 2 / least)
+            proved += model.result_.status is Status.CONVERGED
+        print(f"-- n = {samples}, 2 to 6 of {features} features, {draws} draws; proved: {proved}")
+        for name, over in found.items():
+            best = sum(each <= 1 + 1e-9 for each in over)
+            seconds = spent[name] / draws
+            print(f"{name}: best {best}, at most {max(over):.3f} times the least loss, {seconds:.4f} s")
+        share = min(proved, sum(each <= 1 + 1e-9 for each in found["ours"])) / draws
+        good &= verdict("share of best supports that we find and prove", share, 1.0, most=False)
+    return good
+
+
+def by_exchanges(matrix: Any, target: Any, size: int) -> Any:
+    return SparseRegressor(size, solver={"name": "tvcs.splicing", "proof": 0}).fit(matrix, target).coef_
+
+
 def ways_of(matrix: Any, target: Any, size: int) -> dict[str, Callable[[], Any]]:
     """Everybody's way to a support of `size` features for logistic regression."""
     thin = sp.csc_matrix(matrix)  # the only kind that skglm takes
@@ -276,7 +337,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--whole", action="store_true", help="all that the pages quote: an hour")
     parser.add_argument("--repeats", type=int, help="draws; 4, or 20 with --whole")
-    parser.add_argument("--part", choices=("planted", "l0learn", "real", "default"))
+    parser.add_argument("--part", choices=("planted", "few", "l0learn", "real", "default"))
     parser.add_argument("--sizes", type=int, nargs="+", help="of the real data; 5 10, or 5 10 20 40")
     chosen = parser.parse_args()
     repeats = chosen.repeats or (2 if quick() else 20 if chosen.whole else 4)
@@ -288,6 +349,8 @@ def main() -> int:
     good = True
     if chosen.part in (None, "planted"):
         good &= recoveries(repeats)
+    if chosen.part in (None, "few"):
+        good &= few_features(repeats, whole=chosen.whole)
     if chosen.part in (None, "l0learn"):
         good &= as_l0learn(repeats)
     folder, rows = Path(os.environ.get("OPTIFRAME_DATA", "")) / "libsvm", 2000 if quick() else None

@@ -5,6 +5,7 @@
 
 #include <optiframe/arrays.hpp>
 
+#include "learning/best_support.hpp"
 #include "learning/lasso.hpp"
 #include "learning/splicing.hpp"
 
@@ -115,6 +116,24 @@ void lasso(InRows<double> table, In<i64> place, In<double> right, In<double> pen
     fits::lasso(known, span(right), span(penalty), span(x), close, passes);
 }
 
+bool best_support(InRows<double> table, In<i64> place, In<double> right, i64 size, bool free, InRows<i64> labels,
+                  In<i64> room, double gain, i64 products, Out<bool> chosen) {
+    const std::size_t columns = right.shape(0);
+    const fits::KnownRows known = known_rows(table, place, columns);
+    check(free ? columns > 0 : true, "there is no entry that could be free");
+    check(size >= 0, "the size must be at least 0");
+    check(labels.shape(0) == 2 && labels.shape(1) == columns, "there is not one label for each column and view");
+    check_length(chosen, columns, "chosen");
+    const std::span<const i64> codes(labels.data(), 2 * columns);
+    fits::GroupBounds groups{copy_codes(codes, static_cast<i64>(room.size()), "labels"), copied(span(room))};
+    const std::size_t most = std::min(static_cast<std::size_t>(size), columns - free);
+    nb::gil_scoped_release unlocked;
+    const auto found = fits::best_support(known, span(right), most, free, std::move(groups), gain, products);
+    std::fill(chosen.data(), chosen.data() + columns, false);
+    for (const std::int32_t j : found.at) chosen.data()[j] = true;
+    return found.all;
+}
+
 } // namespace
 
 void add_splicing(nb::module_& m) {
@@ -129,4 +148,7 @@ void add_splicing(nb::module_& m) {
 
     m.def("lasso", &lasso, exact("table"), exact("place"), exact("right"), exact("penalty"), exact("x"),
           nb::arg("close"), nb::arg("passes"));
+
+    m.def("best_support", &best_support, exact("table"), exact("place"), exact("right"), nb::arg("size"),
+          nb::arg("free"), exact("labels"), exact("room"), nb::arg("gain"), nb::arg("products"), exact("chosen"));
 }

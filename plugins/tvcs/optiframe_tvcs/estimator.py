@@ -73,7 +73,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
     result_, findings_
         The `Result` of the fit kept, in the scaled columns (least squares: of targets less their mean, rows
         times the roots of their weights), which holds the samples and is left out of copies and pickles; what
-        to know before trusting it.
+        to know before trusting it. With "tvcs.splicing" the status "converged" says that no support of this
+        size fits the samples better: few features, or small sizes (see its `proof`).
     """
 
     losses: ClassVar[Mapping[str, type[LinearModel]]] = {"least-squares": LeastSquares}

@@ -37,7 +37,7 @@ def test_splicing_finds_the_planted_support(correlation: float) -> None:
     for seed in range(5):
         function, truth = planted(seed, correlation)
         found = optiframe.solve(optiframe.Minimize(function, over=Cardinality(size=6)), "tvcs.splicing")
-        assert found.status == "finished"
+        assert found.status.complete
         assert np.array_equal(found.solution != 0, truth != 0)
 
 
@@ -66,7 +66,7 @@ def test_a_path_gives_a_result_of_the_fit_that_it_keeps() -> None:
     function, _ = planted(0)
     path = SizePath(function, None, intercept=False, solver="tvcs.splicing", budget=None, seed=0)
     result = path.result(4)
-    assert result.status == "finished"
+    assert result.status.complete
     assert result.solution == pytest.approx(path.at(4).solution)
     assert result.objective == pytest.approx(path.at(4).objective)
     limited = SizePath(
@@ -180,7 +180,8 @@ def test_a_pursuit_ends_where_all_that_it_meets_is_far_from_the_best(monkeypatch
 
 def test_large_sizes_are_spared_starts_that_have_not_won(monkeypatch: pytest.MonkeyPatch) -> None:
     function, _ = planted(0)
-    path = SizePath(function, None, intercept=False, solver="tvcs.splicing", budget=None, seed=0, asked=30)
+    solver = {"name": "tvcs.splicing", "proof": 0}
+    path = SizePath(function, None, intercept=False, solver=solver, budget=None, seed=0, asked=30)
     taken = []
 
     def none_better(_: Any, size: int, result: Any) -> Any:

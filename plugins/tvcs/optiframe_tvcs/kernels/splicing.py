@@ -8,3 +8,4 @@ from optiframe_tvcs.kernels import reference_splicing as reference
 SmallSplicing = native(reference.SmallSplicing)
 newton = native(reference.newton)
 lasso = native(reference.lasso)
+best_support = native(reference.best_support)

@@ -17,7 +17,7 @@ from optiframe_tvcs.learning.gradmp import digest
 from optiframe_tvcs.learning.with_intercept import counted
 from optiframe_tvcs.sets.sparse_sets import enlarged, norm, projector, support
 
-_LEAST_FALL = 1e-10  # relative fall of the objective that counts: ten times the restricted minimum's accuracy
+LEAST_FALL = 1e-10  # relative fall of the objective that counts: ten times the restricted minimum's accuracy
 _SEEN = 4  # wide fits of the objective itself, before a pursuit is judged by the values that it meets
 _FAR = 3.0  # their standard deviations; at 2 and 2.5 better fits were missed on planted labels
 
@@ -61,7 +61,7 @@ class Search:
         """The first better fit after an exchange, and its value; None: none is better."""
         for kept in self._candidates(x, self.trying.gradient(x)):
             trial = self.trying.fit(kept, np.where(kept, x, 0.0), value)
-            if trial is not None and _is_better(trial[1], value):
+            if trial is not None and is_better(trial[1], value):
                 return trial
             if self.trying.time_left() == 0:
                 break
@@ -89,7 +89,7 @@ class Search:
                 continue
             met.add(key)
             trial = trying.fit(support(z), z, least)
-            if trial is not None and _is_better(trial[1], least):
+            if trial is not None and is_better(trial[1], least):
                 best, least = trial, trial[1]
         return best
 
@@ -134,8 +134,9 @@ class Search:
                 yield kept
 
 
-def _is_better(ahead: float, value: float) -> bool:
-    return ahead < value - _LEAST_FALL * abs(value)
+def is_better(ahead: float, value: float) -> bool:
+    """Whether a value is lower by what counts."""
+    return ahead < value - LEAST_FALL * abs(value)
 
 
 def _bends(function: Objective, x: Array) -> Array:

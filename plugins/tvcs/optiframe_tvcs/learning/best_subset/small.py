@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.losses import LeastSquares
@@ -39,9 +40,13 @@ def small_search(problem: Minimize, general: Search) -> SmallSearch | None:
         return None
     table = place = None
     if isinstance(function, LeastSquares):
-        rows, columns = function.matrix.shape
-        whole = function.hessian_rows(np.zeros(columns)).whole() if rows * columns**2 <= _PRODUCTS else None
-        if whole is None:
+        if (whole := whole_hessian(function)) is None:
             return None
         table, place = whole
     return SmallSearch(SmallSplicing(*dense, table, place, *bound, general.pursuit, general.width), general)
+
+
+def whole_hessian(function: LeastSquares) -> tuple[Array, NDArray[np.intp]] | None:
+    """All rows of the Hessian and the place of each; None where they cost too much time or memory."""
+    rows, columns = function.matrix.shape
+    return function.hessian_rows(np.zeros(columns)).whole() if rows * columns**2 <= _PRODUCTS else None

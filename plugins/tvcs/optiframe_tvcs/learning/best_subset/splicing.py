@@ -12,8 +12,9 @@ from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe_tvcs.learning.best_subset.all_supports import AllSupports
 from optiframe_tvcs.learning.best_subset.search import Search
-from optiframe_tvcs.learning.best_subset.small import SmallSearch, small_search
+from optiframe_tvcs.learning.best_subset.small import small_search
 from optiframe_tvcs.learning.best_subset.trials import trials
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.with_intercept import counted
@@ -52,10 +53,12 @@ class Splicing(Solver[Minimize, Array, None]):
     costs, until a support is better, at most log2(s) + width projections and minimisations on a support, and
     two for each step of a pursuit (`restricted.minimise_on`), which take most of the time.
 
-    Convergence: the objective falls with every iteration, so it ends after finitely many (`finished`), at a
-    point that nothing tried improves. A fit counts as no better, and ends, where twice the fall that its
-    Newton step expects does not suffice, or the second-order model's fall and a fifth of its quadratic term.
-    That is a stronger local minimum than that of `tvcs.htp`, and still not proved the best.
+    Convergence: the objective falls with every iteration, so it ends after finitely many, at a point that
+    nothing tried improves (`finished`). Of least squares, all supports are then compared by branch and bound;
+    where `proof` is enough for that, the answer is the best of all (`converged`, see `all_supports`). A fit
+    counts as no better, and ends, where twice the fall that its Newton step expects does not suffice, or the
+    second-order model's fall and a fifth of its quadratic term. `finished` is a stronger local minimum than
+    that of `tvcs.htp`, and no proof.
 
     The residual is the length of the last move.
     """
@@ -76,6 +79,11 @@ class Splicing(Solver[Minimize, Array, None]):
         description="steps of a gradient matching pursuit at most; 0: none; default: 4 where all pairs of "
         "entries are compared, else 20",
     )
+    proof: NonNegativeInt = Field(
+        default=1_000_000,
+        description="multiplications at most, of about a nanosecond each, to compare all supports of least "
+        "squares; 0: none",
+    )
     inner: Inner = "auto"
 
     def unsuited(self, problem: Minimize) -> str | None:
@@ -87,20 +95,21 @@ class Splicing(Solver[Minimize, Array, None]):
         for x, _ in self.fits(problem, first_point(problem, run), search):
             yield Iterate(x) if last is None else Iterate(x, norm(x - last))
             last = x
+        if search.proved:
+            return Status.CONVERGED, "no support of the set fits better: all were compared"
         return Status.FINISHED, "no exchange improves the fit"
 
-    def search(self, problem: Minimize, time_left: Callable[[], float]) -> Search | SmallSearch:
+    def search(self, problem: Minimize, time_left: Callable[[], float]) -> AllSupports:
         """What leads from fit to fit; runs may share one, and then fit no wide support twice."""
         trying, pursuit = trials(problem.function, self.inner, time_left), self.pursuit
         if pursuit is None:
             compared = trying.pairs and counted(problem.over) is not None
             pursuit = _STEPS_BESIDE_PAIRS if compared else _STEPS
         general = Search(problem.function, problem.over, trying, pursuit=pursuit, width=self.width)
-        return (small_search(problem, general) if self.inner == "auto" else None) or general
+        search = (small_search(problem, general) if self.inner == "auto" else None) or general
+        return AllSupports(search, problem, self.proof if self.inner == "auto" else 0)
 
-    def fits(
-        self, problem: Minimize, start: Array, search: Search | SmallSearch
-    ) -> Iterator[tuple[Array, float]]:
+    def fits(self, problem: Minimize, start: Array, search: AllSupports) -> Iterator[tuple[Array, float]]:
         """Fits from a point of the set, each better than the one before, and their values."""
         x = minimise_on(problem.function, support(start), start, self.inner, search.trying.time_left)
         value = problem.function.value(x)

@@ -19,8 +19,7 @@ from optiframe.registry.registry import build
 from optiframe.solving import construct
 from optiframe.solving.result import Result
 from optiframe.solving.solve import NotConverged, solve
-from optiframe_tvcs.learning.best_subset.search import Search
-from optiframe_tvcs.learning.best_subset.small import SmallSearch
+from optiframe_tvcs.learning.best_subset.all_supports import AllSupports
 from optiframe_tvcs.learning.best_subset.splicing import Splicing
 from optiframe_tvcs.learning.linear_models.l1_path import l1_path
 from optiframe_tvcs.learning.restricted import minimise_on
@@ -127,13 +126,15 @@ class Fit:
     solution: Array
     objective: float
     iterations: int
+    proved: bool = False  # that none of this size is better
 
 
 class SizePath:
     """Fits of rising sizes: from the one before or from an l1 path, whichever ends lower.
 
-    With 2,000 samples or more, every other size above 20 is fitted only from the one before while starts from
-    the l1 path do not win.
+    A fit that is proved the best needs no other start; after the first that is not, no proof is tried. With
+    2,000 samples or more, every other size above 20 is fitted only from the one before while starts from the
+    l1 path do not win.
 
     Parameters
     ----------
@@ -168,13 +169,17 @@ class SizePath:
         free[-1:] = intercept
         self._penalised = l1_path(function, free)
         self._shrunk: list[Array] = []
-        self._search: tuple[Minimize, Search | SmallSearch] | None = None  # of the last problem
+        self._search: tuple[Minimize, AllSupports] | None = None  # of the last problem
+        self._provable = True  # whether all fits so far were proved the best
         self._found: dict[int, Result[Array, Any] | Fit] = {}
 
     def result(self, size: int) -> Result[Array, Any]:
         """The fit of this size as a solver's result."""
         found = self.at(size)
-        return found if isinstance(found, Result) else self._solve(self._problem(size), found.solution)
+        if isinstance(found, Result):
+            return found
+        solver = self._solver if found.proved else self._solver.model_copy(update={"proof": 0})
+        return self._solve(self._problem(size), found.solution, solver)
 
     def at(self, size: int) -> Result[Array, Any] | Fit:
         """The fit of this size, which is kept; sizes may come in any order."""
@@ -184,6 +189,9 @@ class SizePath:
         start = self._found[max(below)].solution if below else np.zeros(self.function.shape)
         problem = self._problem(size)
         result = self._fit(problem, start)
+        if isinstance(result, Fit) and result.proved:
+            self._found[size] = result
+            return result
         small = size <= _SMALL or len(self.function) < _MANY
         if small or size == self._asked or self._vain < _VAIN or self._spared:
             further = self._further(problem, size, result)
@@ -213,21 +221,24 @@ class SizePath:
     def _fit(self, problem: Minimize, start: Array) -> Result[Array, Any] | Fit:
         splicing = self._solver
         if self._budget is not None or not isinstance(splicing, Splicing) or splicing.unsuited(problem):
-            return self._solve(problem, start)
+            return self._solve(problem, start, splicing)
         # Around a small fit, what a run checks and records takes three times as long as the fit.
         if self._search is None or self._search[0] is not problem:
+            if not self._provable:
+                splicing = splicing.model_copy(update={"proof": 0})
             self._search = problem, splicing.search(problem, lambda: np.inf)
-        inside = np.asarray(problem.over.project(start))
-        *before, (x, value) = splicing.fits(problem, inside, self._search[1])
-        return Fit(x, value, 1 + len(before))
+        search, inside = self._search[1], np.asarray(problem.over.project(start))
+        *before, (x, value) = splicing.fits(problem, inside, search)
+        self._provable = search.proved
+        return Fit(x, value, 1 + len(before), search.proved)
 
-    def _solve(self, problem: Minimize, start: Array) -> Result[Array, Any]:
+    def _solve(self, problem: Minimize, start: Array, solver: Any) -> Result[Array, Any]:
         with warnings.catch_warnings():
             # Matching pursuits end in a circle where samples are few; the status says so.
             warnings.simplefilter("ignore", NotConverged)
             return solve(
                 problem,
-                self._solver,
+                solver,
                 start=start,
                 budget=self._budget,
                 seed=self._seed,
