@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, cast
 
 import narwhals as nw
@@ -43,6 +44,13 @@ def from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, C
             coded = _coded(series, coder) if series.dtype == nw.String else None
             columns[str(name)] = as_column(series.to_list()) if coded is None else coded
     return columns, frame.implementation.value
+
+
+def with_index(frame: Any, wanted: Collection[str]) -> Any:
+    """A pandas frame with the wanted levels of its index as columns; anything else as it is."""
+    names = getattr(getattr(frame, "index", None), "names", ()) if hasattr(frame, "columns") else ()
+    levels = [name for name in names if name in wanted and name not in frame.columns]
+    return frame.reset_index(levels) if levels else frame
 
 
 def _numbers(series: Any) -> NDArray[Any]:

@@ -47,15 +47,15 @@ class Table:
     `parts` are the columns as they were read: text out of a data frame comes as codes, and
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
-    `place(row)` says where a row is, for messages: a line of a file (of a workbook a row), else a number from
-    `start`.
+    `place(row)` says where a row is, for messages: a line of a file (of a workbook a row) or what
+    `lines` says in words, else a number from `start`.
     `unused` are the names of its further columns; `notes` say what a file holds that is easily overlooked.
     """
 
     parts: dict[str, Column]
     title: str
     backend: str | None
-    lines: Sequence[int] | None = None
+    lines: Sequence[int | str] | None = None
     unused: tuple[str, ...] = ()
     start: int = 0
     notes: tuple[str, ...] = ()
@@ -83,7 +83,10 @@ class Table:
         """`line 17` of a file, `row 17` of a workbook, or `row 16` of a frame."""
         if self.lines is None:
             return f"row {self.start + row}"
-        return f"{'row' if is_workbook(Path(self.title)) else 'line'} {self.lines[row]}"
+        line = self.lines[row]
+        return (
+            line if isinstance(line, str) else f"{'row' if is_workbook(Path(self.title)) else 'line'} {line}"
+        )
 
     def places(self, rows: Iterable[int]) -> str:
         """The first few places, and how many more there are."""
@@ -129,7 +132,7 @@ def read_table(
         For a missing or unreadable file, a missing column (with the nearest), an empty
         table, a row that repeats the header, or missing values (with their rows, for all columns at once).
     """
-    rename = rename or {}
+    takes_names, rename = rename is not None, rename or {}
     names = {column: rename.get(column, column) for column in (*required, *optional)}
     lines: Sequence[int] | None = None
     backend: str | None = None
@@ -156,9 +159,10 @@ def read_table(
                 continue
             mapped = f", which `columns` gives for {column}" if column in rename else ""
             hint = nearest(source, raw) or _hint(column, raw)
+            can_map = "; other names can be mapped with `columns`" if takes_names else ""
             raise InvalidInput(
                 f"{title} has no column {source!r}{mapped}; it has {', '.join(map(repr, raw)) or 'none'} "
-                f"(needed: {', '.join(required)}; other names can be mapped with `columns`){hint}"
+                f"(needed: {', '.join(required)}{can_map}){hint}"
             )
         if source or column in required:
             columns[column] = raw[source]

@@ -85,8 +85,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"at_most": {"brand": 0.4}}, r"the bound is 0\.4; a bound .*; write how many items the share comes to"),
     ({"at_most": {"brand": {"Mill": "40 %"}}}, r"is '40 %'; .*; write how many items the share comes to"),
     (
-        {"items": {"a": ["Farm"], "X": [1], "Y": [2], "Z": [3]}, "columns": {}, "views": ["a", "b"]},
-        r"a matrix with a row for each a and a column for each b; .* the columns value, a, b: in Excel",
+        {"items": {"": ["Farm"], "X": [1], "Y": [2], "Z": [3]}, "columns": {}, "views": ["a", "b"]},
+        r"a matrix with a row for each a and a column for each b, write 'a' into its first cell",
     ),
     ({"fixed": ["milk"], "forbidden": "keep"}, r"milk: fixed and forbidden at once"),
 ]

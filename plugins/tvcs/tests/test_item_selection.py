@@ -518,3 +518,71 @@ counts, worths, none = problem.counts, problem.worths.whole, problem.is_fixed
 print("ready")
 solve_program(counts, worths, none, ~none, whole=True, seconds=60)
 """)
+
+
+MATRIX = "reviewer;P1;P2;P3\nada;0,9;0,7;0,8\nbo;0,6;0,9;\ncem;0,5;;0,3\n"
+
+
+def test_a_matrix_is_a_table_of_its_filled_cells(tmp_path: Path) -> None:
+    (tmp_path / "fits.csv").write_text(MATRIX)
+    (tmp_path / "conflicts.csv").write_text("paper,reviewer\nP1,ada\nP3,bo\n")
+    problem = optiframe.problem(
+        "selection",
+        items=tmp_path / "fits.csv",
+        columns={"value": "fit"},
+        views=["reviewer", "paper"],
+        forbidden=tmp_path / "conflicts.csv",
+        at_most={"paper": 1},
+    )
+    result = optiframe.solve(problem)
+    frame = result.solution.frame()
+    assert {name: column.tolist() for name, column in frame.items()} == {
+        "reviewer": ["ada", "bo", "bo"],
+        "paper": ["P3", "P1", "P2"],
+        "fit": [0.8, 0.6, 0.9],
+    }
+    said = next(finding.text for finding in result.findings if finding.identifier == "selection.file")
+    assert said == (
+        "fits.csv was read as a matrix with a row for each reviewer and a column for each paper; its 2 empty "
+        "cells are no pairs"
+    )
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_a_matrix_in_a_frame_may_have_papers_in_rows_and_numbers_as_names(index: bool) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[1, 2.5, 1], [3, None, 2]], pandas.Index(["a", "b"], name="paper"), [7, 8, 9])
+    problem = ItemSelection.from_frame(
+        frame if index else frame.reset_index(), views=["reviewer", "paper"], at_most={"reviewer": {7: 1}}
+    )
+    chosen = optiframe.solve(problem).solution.frame()
+    assert chosen["reviewer"].tolist() == [8, 9, 7, 9]
+    assert chosen["paper"].tolist() == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (",P1,P2,P3\nada,1,2,3\n", r"if this is a matrix .* write 'reviewer' into its first cell"),
+        ("reviewer,P1,P2\nada,1,2\nbo,yes,1\n", r"line 3, column P1: the value is yes; it must be a finite"),
+        ("reviewer,P1,P2\nada,1,\nbo,1,1\nada,,2\n", r"line 4: reviewer ada has a row already \(line 2\)"),
+        ("reviewer,P1,P1\nada,1,2\n", r"line 1: column 'P1' occurs twice"),
+        ("reviewer,P1,P2\nada,1,#N/A\n", r"line 2, column P2: #N/A is no number; correct the formula"),
+        ("reviewer,P1,P2\nada,,\nbo,,\n", r"bids\.csv: every cell is empty"),
+        ("reviewer,Paper,Fit,x\nada,1,2,3\n", r"no column 'paper' .*did you mean 'Paper'"),
+    ],
+)
+def test_what_is_wrong_in_a_matrix_is_named_by_row_and_column(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "bids.csv").write_text(text)
+    with pytest.raises(InvalidInput, match=message):
+        optiframe.problem("selection", items=tmp_path / "bids.csv", views=["reviewer", "paper"])
+
+
+def test_an_empty_column_and_a_column_of_totals_of_a_matrix_are_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "bids.csv").write_text("reviewer,P1,P2,P3,Total\nada,1,2,,3\nbo,4,1,,5\n")
+    problem = optiframe.problem("selection", items=tmp_path / "bids.csv", views=["reviewer", "paper"])
+    texts = [finding.text for finding in optiframe.solve(problem).findings]
+    assert any("paper P3 has empty cells alone, so no bound counts for it" in text for text in texts)
+    assert any("paper Total looks like a total" in text for text in texts)

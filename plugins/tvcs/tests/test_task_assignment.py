@@ -385,3 +385,19 @@ def test_a_box_takes_any_finite_numbers_and_nothing_else() -> None:
 def test_the_old_name_of_where_a_search_begins_is_told_the_new_one() -> None:
     with pytest.raises(InvalidInput, match=r"begin: unknown key \(valid.*; `begin` is now called `init`"):
         AssignmentIHT(begin="empty")
+
+
+def test_a_matrix_in_a_file_says_the_same_as_a_table_of_pairs(tmp_path: Path) -> None:
+    (tmp_path / "matrix.csv").write_text("annotator,t1,t2\nann,0.9,0.6\nbob,,0.7\n")
+    (tmp_path / "pairs.csv").write_text("annotator,task,quality\nann,t1,0.9\nann,t2,0.6\nbob,t2,0.7\n")
+    one, other = (
+        optiframe.problem("task-assignment", quality=tmp_path / name, columns={"worker": "annotator"})
+        for name in ("matrix.csv", "pairs.csv")
+    )
+    np.testing.assert_array_equal(one.quality.quality, other.quality.quality)
+    np.testing.assert_array_equal(one.quality.known, other.quality.known)
+    assert one.worker_ids.tolist() == ["ann", "bob"]
+    assert one.task_ids.tolist() == ["t1", "t2"]
+    (tmp_path / "turned.csv").write_text("task,ann,bob\nt1,0.9,\nt2,0.6,1.7\n")
+    with pytest.raises(InvalidInput, match=r"line 3, column bob: the quality is 1\.7; it must be above 0"):
+        optiframe.problem("task-assignment", quality=tmp_path / "turned.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array
+from optiframe.tables.frames import with_index
 from optiframe.tables.ids import Ids, locked
+from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
-from optiframe.tables.read import read_table
+from optiframe.tables.read import Table, headings, read_table
 from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.sets.caps import by_id, without_index
 
@@ -23,7 +26,8 @@ COLUMNS = ("worker", "task", "quality")
 def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
     """Qualities from a table with a row for each pair, or from a matrix (workers x tasks).
 
-    A matrix (an array, nested lists or an NPY file) numbers workers and tasks from 0.
+    A matrix (an array, nested lists or an NPY file) numbers workers and tasks from 0. One in a table has
+    the ids of one side in its first column, which is called as that side, and those of the other as headings.
 
     Raises
     ------
@@ -38,7 +42,7 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
         return None
     if _is_matrix(value):
         return _of_matrix(value)
-    table = read_table(value, COLUMNS, title="quality", rename=columns)
+    table = _in_rows(value, columns)
     worker, worker_ids = table.encoded("worker", f"{table.title} workers")
     task, task_ids = table.encoded("task", f"{table.title} tasks")
     given = numbers(table, "quality")
@@ -59,6 +63,17 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
     known = np.zeros(quality.shape, dtype=bool)
     quality[worker, task], known[worker, task] = given, True
     return QualityTable(locked(quality), locked(known), locked(worker_ids), locked(task_ids), table.backend)
+
+
+def _in_rows(value: Any, columns: Mapping[str, str]) -> Table:
+    """A table with a row for each pair, by our names."""
+    ours = {columns.get(name, name): name for name in COLUMNS}
+    worker, task, quality = ours if len(ours) == len(COLUMNS) else COLUMNS
+    value = with_index(value, ours)
+    if not is_matrix(headings(value), (worker, task), quality):
+        return read_table(value, COLUMNS, title="quality", rename=columns)
+    table = read_matrix(value, (worker, task), quality, title="quality")
+    return replace(table, parts={ours[name]: part for name, part in table.parts.items()})
 
 
 def _is_matrix(value: Any) -> bool:

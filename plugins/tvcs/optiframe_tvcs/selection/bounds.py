@@ -14,10 +14,11 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.excel import SUFFIXES
+from optiframe.tables.frames import with_index
 from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
-from optiframe_tvcs.selection.read import is_file_name, places, refuse_no_file, with_index
+from optiframe_tvcs.selection.read import is_file_name, places, refuse_no_file
 from optiframe_tvcs.sets.caps import OTHERS, without_index
 
 

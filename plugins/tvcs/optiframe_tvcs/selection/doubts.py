@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, spelled_alike
+from optiframe_tvcs.selection.data import View
 
 _FEWEST = 4  # items from which a value is compared with the sum of all others
 _SHORTEST = 5  # letters of a name that one letter more, less or otherwise hardly makes another
@@ -39,6 +40,25 @@ def totals(ids: Ids, values: Array) -> list[Any]:
                 above = np.cumsum(values[:at][::-1])[1:]  # of two rows at least
                 found[at] |= bool((np.abs(above - values[at]) <= near).any())
     return list(ids[found].tolist())
+
+
+def total_groups(view: View, values: Array) -> list[Any]:
+    """Groups called total that are worth as much as all others together, such as a matrix's last column.
+
+    Parameters
+    ----------
+    view
+        The groups.
+    values
+        Of the items, shape (items,).
+    """
+    sums, whole = view.matrix @ values, float(np.abs(values).sum())
+    near = np.abs(2 * sums - values.sum()) <= 1e-9 * whole
+    return [
+        name
+        for name in view.groups[near].tolist()
+        if whole > 0 and isinstance(name, str) and _TOTAL.fullmatch(name)
+    ]
 
 
 def thousands(cells: NDArray[Any]) -> str:

@@ -16,6 +16,7 @@ from optiframe.problems.problem import Problem
 from optiframe.records.fields import Accepts
 from optiframe.tables.columns import Columns
 from optiframe.tables.field import ColumnNames
+from optiframe.tables.frames import with_index
 from optiframe.tables.ids import listed, positions
 from optiframe.tables.read import headings
 from optiframe_tvcs.selection.answer import Choice
@@ -23,7 +24,7 @@ from optiframe_tvcs.selection.bounds import read_bounds
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counts, ItemTable, Mask
 from optiframe_tvcs.selection.proof import Proof
-from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views, with_index
+from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views
 from optiframe_tvcs.selection.remarks import remarks
 from optiframe_tvcs.selection.worths import Worths
 
@@ -50,9 +51,12 @@ class ItemSelection(Problem[Choice]):
     the group ``*``. Files may be CSV, Parquet or Excel (the first visible sheet, or the one that
     ``plan.xlsx#Bounds`` names).
 
-    Without a column of items, the columns of the views say which item is which. `fixed` and `forbidden` list
-    items, name a column that marks them with yes, x or 1, or are a data frame or file with the column of
-    items, or those of the views (as the pairs in a conflict of interest).
+    Without a column of items, the columns of the views say which item is which. With two views such a table
+    may also be a matrix: the groups of one view in the first column, which has the name of that view's
+    column, those of the other as headings, values in the cells, and empty cells for pairs that are no items.
+
+    `fixed` and `forbidden` list items, name a column that marks them with yes, x or 1, or are a data frame or
+    file with the column of items, or those of the views (as the pairs in a conflict of interest).
 
     Notes
     -----
@@ -76,7 +80,10 @@ class ItemSelection(Problem[Choice]):
     items: Annotated[
         ItemTable,
         PlainValidator(read_items),
-        Accepts("data frame, mapping, CSV, Parquet or Excel file with item, value and a column a view"),
+        Accepts(
+            "data frame, mapping, CSV, Parquet or Excel file with item, value and a column a view; or a "
+            "matrix of two views"
+        ),
     ] = Field(description="what can be chosen, a row an item")
     at_most: Annotated[dict[str, NDArray[np.int64]], PlainValidator(read_bounds), _BOUNDS] = Field(
         default_factory=dict, description="how many items of each group, and in all, may be chosen"
@@ -116,7 +123,7 @@ class ItemSelection(Problem[Choice]):
         Parameters
         ----------
         frame
-            A row an item.
+            A row an item; or a matrix of the two views.
         views
             Columns that group the items.
         item

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS, encode
 from optiframe.tables.excel import workbook
+from optiframe.tables.frames import with_index
 from optiframe.tables.ids import Ids, joined, locked, positions
+from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import TOTAL, ItemTable, Mask, View
@@ -88,9 +89,15 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
     named = item in names or "item" in columns or not groups
     required = [*([item] if named else []), worth, *groups]
     wanted = {item: "item", worth: "value"} if named else {worth: "value"}
-    _refuse_absent(names, wanted, views, in_file=isinstance(value, str | Path))
-    others = [name for name in names if name not in required]
-    table = read_table(value, list(dict.fromkeys(required)), others, title="items")
+    _refuse_title(names, [*wanted, *groups], in_file=isinstance(value, str | Path))
+    pairs = not named and len(groups) == len(views) == 2
+    if pairs and is_matrix(names, groups, worth):
+        table = read_matrix(value, groups, worth, title="items")
+        names = list(table.parts)
+    else:
+        _refuse_absent(names, wanted, views)
+        others = [name for name in names if name not in required]
+        table = read_table(value, list(dict.fromkeys(required)), others, title="items")
     made: list[View] = []
     values = np.empty(0)
     complaints = Complaints()
@@ -127,36 +134,22 @@ def refuse_no_file(value: Any) -> None:
         raise InvalidInput(f"no file {path}")
 
 
-def with_index(frame: Any, wanted: Collection[str]) -> Any:
-    """A pandas frame with the wanted levels of its index as columns; anything else as it is."""
-    names = getattr(getattr(frame, "index", None), "names", ()) if hasattr(frame, "columns") else ()
-    levels = [name for name in names if name in wanted and name not in frame.columns]
-    return frame.reset_index(levels) if levels else frame
-
-
-def _refuse_absent(
-    names: list[str], wanted: Mapping[str, str], views: Mapping[str, Any], *, in_file: bool
-) -> None:
-    """Raise `InvalidInput` for columns that are not there, saying which key names them."""
-    if not names:  # `read_table` says what is wrong
-        return
-    groups = list(dict.fromkeys(chain(*views.values())))
-    needed = list(dict.fromkeys([*wanted, *groups]))
-    there = [name for name in needed if name in names]
-    if in_file and "|" not in names[0] and not any(name.strip() for name in names[1:]) and len(needed) > 1:
+def _refuse_title(names: list[str], needed: list[str], *, in_file: bool) -> None:
+    """Raise `InvalidInput` where the first line is a title and names no columns."""
+    needed = list(dict.fromkeys(needed))
+    alone = bool(names) and "|" not in names[0] and not any(name.strip() for name in names[1:])
+    if in_file and alone and len(needed) > 1:
         raise InvalidInput(
             f"the first line holds {names[0]!r} alone, which looks like a title; delete the lines above the "
             f"one that names the columns ({', '.join(needed)}). "
             "Of a workbook the first visible sheet is read, or the one you name, as in plan.xlsx#Sheet2"
         )
-    if there == names[:1] and len(needed) == 3 and len(groups) == 2 and len(names) > 3:
-        other = next(name for name in groups if name not in there)
-        raise InvalidInput(
-            f"this looks like a matrix with a row for each {names[0]} and a column for each {other}; make it "
-            f"a table with a row for each pair and the columns {', '.join(needed)}: in Excel by Power "
-            f"Query's Unpivot Other Columns, in pandas by frame.melt({names[0]!r}, var_name={other!r}, "
-            f"value_name={needed[0]!r}).dropna()"
-        )
+
+
+def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for columns that are not there, saying which key names them."""
+    if not names:  # `read_table` says what is wrong
+        return
     complaints = Complaints()
     for source, ours in wanted.items():
         if source not in names:

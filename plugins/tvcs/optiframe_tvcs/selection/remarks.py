@@ -11,7 +11,7 @@ from optiframe.tables.number_columns import commas_mean
 from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counted, ItemTable
-from optiframe_tvcs.selection.doubts import nearly_alike, thousands, totals
+from optiframe_tvcs.selection.doubts import nearly_alike, thousands, total_groups, totals
 from optiframe_tvcs.selection.worths import Worths
 
 
@@ -79,6 +79,13 @@ def _of_the_values(items: ItemTable) -> Iterator[Finding]:
             "together; if it is one, delete the row"
         )
         yield _warning("total-row", text, [one])
+    for view in items.views:
+        for one in total_groups(view, items.values):
+            text = (
+                f"{view.name} {one} looks like a total, with as much {items.value_name} as every other "
+                f"{view.name} together; if it is one, delete it from the table"
+            )
+            yield _warning("total-row", text, [one])
     shown = thousands(items.table[items.value_name])
     if shown:
         text = (
