@@ -14,7 +14,7 @@ import pytest
 from optiframe.errors import InvalidInput
 from optiframe.tables import plain_csv
 from optiframe.tables.columns import as_array
-from optiframe.tables.file_formats import read_csv, read_lines
+from optiframe.tables.file_formats import header, read_csv, read_lines
 from optiframe.tables.read import read_table
 
 NUMBERS = ["0", "7", "-3", "12", "999999999999999999", "-999999999999999999"]
@@ -71,6 +71,8 @@ def odd_file(seed: int) -> bytes:
     if quoting and rng.random() < 0.3:
         table[rng.randrange(rows)][0] = rng.choice(ODD_QUOTES).replace("|", separator)
     content = end.join(separator.join(row) for row in [header, *table]) + rng.choice(["", end])
+    if rng.random() < 0.1:
+        content = f"sep={separator}{end}{content}"
     found = rng.choice([b"", b"", b"\xef\xbb\xbf"]) + content.encode()
     if rng.random() < 0.2:
         at = rng.randrange(len(found))
@@ -94,6 +96,17 @@ def test_odd_files_mean_the_same_as_when_they_are_read_line_by_line(tmp_path: Pa
         assert outcome(read_csv, path) == outcome(read_lines, path), (seed, path.read_bytes())
         plain += plain_csv.read_plain(path) is not None
     assert 300 < plain < 900  # both ways are tried, each often enough
+
+
+@pytest.mark.parametrize("declared", ["sep=;", "SEP=;", '"sep=;"', "sep=|"])
+@pytest.mark.usefixtures("library")
+def test_a_first_line_for_excel_names_the_separator(declared: str, tmp_path: Path) -> None:
+    path, sign = tmp_path / "own.csv", declared.strip('"')[-1]
+    path.write_text("\ufeff" + declared + '\r\nid;"value, in EUR"\r\na;1\r\nb;\r\n'.replace(";", sign))
+    assert outcome(read_csv, path) == outcome(read_lines, path)
+    assert header(path) == ["id", "value, in EUR"]
+    with pytest.raises(InvalidInput, match=r"own\.csv line 4: value, in EUR is empty"):
+        read_table(path, header(path), title="own")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from optiframe.tables.columns import GAP_WORDS
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SEPARATORS = ",;\t"
+_DECLARED = re.compile(r'\s*"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 
 
 def heading(text: str) -> str:
@@ -25,6 +26,12 @@ def separator_of(line: str) -> str:
     bare = re.sub(r'"[^"]*"', "", line)
     found = [mark for mark in _SEPARATORS if mark in bare]
     return found[0] if len(found) == 1 and '"' not in bare else ","
+
+
+def declared_separator(line: str) -> str:
+    """The separator that the first line of a file for Excel names, as `sep=;`; nothing for any other line."""
+    found = _DECLARED.fullmatch(line)
+    return found[1] if found else ""
 
 
 def parse(column: Iterable[str]) -> NDArray[Any]:

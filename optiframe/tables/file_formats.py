@@ -6,14 +6,14 @@ import csv
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
 from optiframe.tables.columns import Coder, Column, Columns
-from optiframe.tables.csv_cells import heading, parse, separator_of
+from optiframe.tables.csv_cells import declared_separator, heading, parse, separator_of
 from optiframe.tables.excel import excel_header, is_workbook, write_excel
 from optiframe.tables.plain_csv import read_plain
 
@@ -50,8 +50,9 @@ def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Colum
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
     Values are separated by commas, or by semicolons or tabs where the header has only those, as
-    spreadsheets write them in much of the world. Large plain files are read by pyarrow or pandas where
-    installed; the columns are the same, with text as codes, for which `coder` is asked first.
+    spreadsheets write them in much of the world, or as a first line such as `sep=;` says. Large plain files
+    are read by pyarrow or pandas where installed; the columns are the same, with text as codes, for which
+    `coder` is asked first.
     """
     if not path.is_file():
         raise InvalidInput(f"no file {path}")
@@ -92,13 +93,12 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
     lines: list[int] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            separator = separator_of(next((line for line in file if line.strip()), ""))
-            file.seek(0)
-            reader = csv.reader(file, strict=True, delimiter=separator)
+            reader = _reader(file)
             header = next((row for row in reader if row), None)
             if header is None:
                 raise InvalidInput(f"{path.name} is empty; it needs a header line")
-            start = reader.line_num + 1
+            named = reader.line_num
+            start = named + 1
             for row in reader:
                 # Spreadsheets write blank rows as separators alone.
                 if row and (len(row) == 1 or not all(cell == "" or cell.isspace() for cell in row)):
@@ -122,7 +122,7 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
     names = [heading(name) for name in header]
     doubled = sorted({name for name in names if name and names.count(name) > 1})
     if doubled:
-        raise InvalidInput(f"{path.name} line 1: column {', '.join(map(repr, doubled))} occurs twice")
+        raise InvalidInput(f"{path.name} line {named}: column {', '.join(map(repr, doubled))} occurs twice")
     by_column = list(zip(*rows, strict=True)) if rows else [() for _ in names]
     nameless = [at for at, name in enumerate(names) if not name]
     blank = {at for at in nameless[1:] if not any(cell.strip() for cell in by_column[at])}
@@ -130,7 +130,8 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
         if at not in blank:
             line = next(line for row, line in zip(rows, lines, strict=True) if row[at].strip())
             raise InvalidInput(
-                f"{path.name} line {line}: column {at + 1} has a value and no name; name the column in line 1"
+                f"{path.name} line {line}: column {at + 1} has a value and no name; name the column in line "
+                f"{named}"
             )
     columns = zip(names, by_column, strict=True)
     return {name: parse(cells) for at, (name, cells) in enumerate(columns) if at not in blank}, lines
@@ -148,12 +149,21 @@ def header(path: Path) -> list[str]:
         return excel_header(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            line = next((line for line in file if line.strip()), "")
-            file.seek(0)  # a name may hold a line break
-            names = next(filter(None, csv.reader(file, strict=True, delimiter=separator_of(line))), [])
+            names: list[str] = next(filter(None, _reader(file)), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return []
     return [heading(name) for name in names]
+
+
+def _reader(file: TextIO) -> Any:
+    """Reads the rows of a file from its header on, by the separator that it uses."""
+    line = next((line for line in file if line.strip()), "")
+    declared = declared_separator(line)
+    file.seek(0)  # a name may hold a line break
+    reader = csv.reader(file, strict=True, delimiter=declared or separator_of(line))
+    if declared:
+        next(filter(None, reader))
+    return reader
 
 
 def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
 from optiframe.tables.columns import GAP_WORDS, Coded, Coder, Column, encode, place
-from optiframe.tables.csv_cells import INTEGER, heading, parse, separator_of
+from optiframe.tables.csv_cells import INTEGER, declared_separator, heading, parse, separator_of
 
 LEAST = 2**20  # bytes; below, importing a library takes longer than reading line by line
 _BOM = b"\xef\xbb\xbf"
@@ -49,7 +49,10 @@ def read_plain(path: Path, coder: Coder | None = None) -> tuple[dict[str, Column
         if path.stat().st_size < LEAST:
             return None
         line, _, body = path.read_bytes().removeprefix(_BOM).partition(b"\n")
-        separator = separator_of(line.decode())
+        start, declared = 2, declared_separator(line.decode())
+        if declared:
+            start, (line, _, body) = 3, body.partition(b"\n")
+        separator = declared or separator_of(line.decode())
         header = next(csv.reader([line.decode()], strict=True, delimiter=separator), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
@@ -60,7 +63,9 @@ def read_plain(path: Path, coder: Coder | None = None) -> tuple[dict[str, Column
         return None
     columns = _columns(divide, body, separator, header)
     return (
-        None if columns is None else (dict(zip(names, columns, strict=True)), range(2, len(columns[0]) + 2))
+        None
+        if columns is None
+        else (dict(zip(names, columns, strict=True)), range(start, len(columns[0]) + start))
     )
 
 
