@@ -523,6 +523,13 @@ solve_program(counts, worths, none, ~none, whole=True, seconds=60)
 MATRIX = "reviewer;P1;P2;P3\nada;0,9;0,7;0,8\nbo;0,6;0,9;\ncem;0,5;;0,3\n"
 
 
+def test_a_table_of_conflicts_is_not_sent_to_the_names_of_columns_of_items() -> None:
+    conflicts = {"reviewer": ["ada"], "Paper": ["P1"]}
+    with pytest.raises(InvalidInput, match=r"no column 'paper'.*mean 'Paper'") as refused:
+        ItemSelection.from_frame(PAIRS, value="fit", views=["reviewer", "paper"], forbidden=conflicts)
+    assert "mapped" not in str(refused.value)
+
+
 def test_a_matrix_is_a_table_of_its_filled_cells(tmp_path: Path) -> None:
     (tmp_path / "fits.csv").write_text(MATRIX)
     (tmp_path / "conflicts.csv").write_text("paper,reviewer\nP1,ada\nP3,bo\n")
