@@ -51,6 +51,25 @@ def test_a_start_on_a_corner_is_left_alone() -> None:
     assert not found(problem, start=np.zeros(3))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_errors_around_a_gradient_of_zero_are_left_alone(seed: int) -> None:
+    a = np.random.default_rng(seed).standard_normal(6) * 1e6
+
+    def without_a(x: Any) -> Any:  # the part of a multiple of a that a does not explain: 0 but for rounding
+        return (x.sum() * a) - a * ((x.sum() * a) @ a) / (a @ a)
+
+    f = from_function(
+        lambda x: float(np.sum(without_a(x) ** 2)) / 2, 4, gradient=lambda x: np.full(4, without_a(x) @ a)
+    )
+    assert not found(Minimize(f), seed=seed)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_a_wrong_gradient_is_named_at_any_scale(scale: float) -> None:
+    f = from_function(lambda x: scale * bowl(x), 3, gradient=lambda x: 2 * scale * (x - TO))
+    assert found(Minimize(f))
+
+
 class _Shifted(Objective):
     """The logarithm, which is not finite where the solver may look."""
 

@@ -20,6 +20,7 @@ _STREAM = (int.from_bytes(b"der", "big"),)
 _AWAY = 1e-3  # from the start, relative to its largest entry: a start of zeros often lies on a corner
 _STEP = 1e-4  # likewise: of the wider difference
 _MOST = 0.1  # relative error that is not said to be one
+_NUDGE = 1e-9  # relative to the start's largest entry: moves rounding errors, and hardly a gradient
 _OURS = "optiframe"  # the package whose objectives are held to their derivatives by its own tests
 
 
@@ -27,7 +28,9 @@ def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | 
     """A warning where the gradient is off by more than a tenth along a random direction; else None.
 
     Four values near the start give two central differences, whose difference says how far they can be
-    trusted. Gradients by autograd and of the objectives that ship with the core are not looked at.
+    trusted. Where the gradient differs, a second one a hair's breadth away says whether it is more than
+    rounding errors, as where the values are all 0. Gradients by autograd and of the objectives that ship with
+    the core are not looked at.
     """
     if not isinstance(problem, Composite) or problem.point_type is not np.ndarray:
         return None
@@ -42,8 +45,7 @@ def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | 
             along, found, uncertain = _compared(function, x, rng)
         except Exception:  # the run itself says what the function raises, where it matters
             return None
-    off = abs(along - found)
-    if not off > _MOST * max(abs(along), abs(found)) + uncertain:
+    if not _differs(along, found, uncertain):
         return None
     text = (
         f"The gradient of {function.name or _name(function)!r} does not match its values: along a random "
@@ -64,9 +66,17 @@ def _compared(function: Objective, x: Array, rng: np.random.Generator) -> tuple[
     values = [float(function.value(x + share * step * direction)) for share in (1.0, -1.0, 0.5, -0.5)]
     wide, narrow = (values[0] - values[1]) / (2 * step), (values[2] - values[3]) / step
     rounding = float(np.finfo(np.float64).eps) * max(map(abs, values)) / step
-    along = float(np.vdot(function.gradient(x), direction))
-    uncertain = abs(wide - narrow) + 10 * rounding
-    return along, (4 * narrow - wide) / 3, uncertain if math.isfinite(along) else math.inf
+    gradient = np.array(function.gradient(x))
+    along, found = float(np.vdot(gradient, direction)), (4 * narrow - wide) / 3
+    uncertain = abs(wide - narrow) + 10 * rounding if math.isfinite(along) else math.inf
+    if _differs(along, found, uncertain):
+        nudged = function.gradient(x + _NUDGE * size * rng.standard_normal(x.shape))
+        uncertain += 10 * float(np.linalg.norm(nudged - gradient))
+    return along, found, uncertain
+
+
+def _differs(along: float, found: float, uncertain: float) -> bool:
+    return abs(along - found) > _MOST * max(abs(along), abs(found)) + uncertain
 
 
 def _by_hand(function: Objective) -> bool:
