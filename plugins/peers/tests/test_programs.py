@@ -140,3 +140,13 @@ def test_answers_of_ortools_are_our_own_and_keep_the_contract() -> None:
         assert theirs == pytest.approx(ours, rel=1e-9, abs=1e-9)
         assert proved
     assert "highspy cannot be loaded beside it" in found["beside"]
+
+
+def test_highs_prints_no_banner() -> None:
+    code = (
+        "import optiframe; from optiframe import Projection; from optiframe_tvcs import ThreeView; "
+        "r = optiframe.solve(Projection([3.0, 1.0, 2.0], ThreeView(size=3, total=2)), 'highspy.projection', "
+        "progress=False); print(r.status)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["converged"]

@@ -55,7 +55,8 @@ class HighsProjection(Solver[Projection, Array, Selection]):
             support = np.zeros(len(program.whole), dtype=np.bool_)
         else:
             highspy = library("highspy")
-            highs = highspy.Highs()
+            # `Highs` adds callbacks, not needed here, and prints a banner before any option is heard.
+            highs = getattr(highspy, "_Highs", highspy.Highs)()
             for option, value in self._options(run).items():
                 highs.setOptionValue(option, value)
             highs.passModel(_model(highspy, program))
