@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from optiframe_tvcs.selection import changes
 from optiframe_tvcs.selection.contradiction import contradiction
 from optiframe_tvcs.selection.data import Counts
 from optiframe_tvcs.selection.problem import ItemSelection
@@ -112,6 +113,40 @@ def test_the_choice_and_everything_said_of_it_agree_with_all_subsets(inputs: dic
                 problem, counts, fixed | (single[at] & ~chosen), forbidden | (single[at] & chosen)
             )
             assert changes.margins[at] == pytest.approx(best - other, abs=1e-9)
+            if changes.least_margins is not None:
+                assert changes.least_margins[at] <= best - other + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_items_named_as_nearest_are_the_nearest_or_others_are_said_to_be_possible(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    kinds = {view: rng.integers(0, 8, 60) for view in "abc"}
+    table = {"item": np.arange(60), "value": rng.integers(1, 100, 60), **kinds}
+    bounds: dict[str, Any] = {"at_most": dict.fromkeys("abc", 3) | {"total": 15}, "at_least": {"a": 1}}
+    problem = ItemSelection(items=table, views=list("abc"), **bounds)
+    some = optiframe.solve(problem, progress=False).solution
+    monkeypatch.setattr(changes, "NEAREST", 60)
+    whole = optiframe.solve(problem, progress=False).solution
+    for side, verb in ((~some.chosen, "chosen"), (some.chosen, "dropped")):
+        named, nearest = (
+            np.sort(margins[side & np.isfinite(margins) & (margins > 0)])[:3].tolist()
+            for margins in (changes.floats(each.proof.changes.margins) for each in (some, whole))
+        )
+        text = str(some)
+        assert named == nearest or f"may be {verb} for a smaller change; not computed." in text
+
+
+def test_items_and_bounds_that_there_was_no_time_for_are_counted() -> None:
+    table = {"item": list("stuvwxyz"), "value": range(1, 9)} | {view: list("ppqqrrss") for view in "abc"}
+    problem = ItemSelection(items=table, views=list("abc"), at_most={"a": 1, "total": 3}, fixed=["s"])
+    solver = optiframe.solver("tvcs.select", prices_time=0)
+    said = str(optiframe.solve(problem, solver, progress=False).solution)
+    assert "of the bounds are worth was not computed for lack of time (prices_time)." in said
+    assert "What 1 of the fixed and forbidden items cost by that was not computed." in said
+    assert "5 other items may be chosen for a smaller change; not computed for lack of time" in said
+    assert "2 other items may be dropped for a smaller change; not computed for lack of time" in said
 
 
 def test_with_three_views_a_bound_that_is_not_used_up_may_be_worth_something() -> None:

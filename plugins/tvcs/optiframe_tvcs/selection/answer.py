@@ -53,7 +53,12 @@ class Choice(InNotebook):
             found.append(proof_in_words(self.items, self.value, self.proof))
             if self.proof.changes is not None:
                 found += changes_in_words(
-                    self.items, self.counts, self.proof.changes, chosen=self.chosen, fixed=self.fixed
+                    self.items,
+                    self.counts,
+                    self.proof.changes,
+                    chosen=self.chosen,
+                    fixed=self.fixed,
+                    forbidden=self.forbidden,
                 )
         return found
 

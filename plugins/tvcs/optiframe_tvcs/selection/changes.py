@@ -17,7 +17,7 @@ from optiframe_tvcs.selection.data import Counted, Counts, ItemTable, Mask
 
 _SOURCE, _SINK = 0, 1
 _PAIRS = 700  # groups up to which all distances between them are computed: 0.3 s, and 4 MB a matrix
-_NEAREST = 10  # items of each kind for which a program is solved again
+NEAREST = 10  # items of each kind for which a program is solved again
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +36,22 @@ class Changes:
         without it. None for fixed and forbidden items. Shape (items,).
     freed
         What the best choice gains when an item is no longer fixed or forbidden; 0 for all others.
+    least_margins
+        What `margins` are at least, also where they were not computed; None without the program.
     """
 
     one_more: NDArray[Any]
     one_less: NDArray[Any]
     margins: NDArray[Any]
     freed: NDArray[Any]
+    least_margins: NDArray[Any] | None = None
 
     def divided(self, by: float) -> Changes:
         """The same in other units."""
         parts = (self.one_more, self.one_less, self.margins, self.freed)
-        return Changes(*(_objects(floats(part) / by) for part in parts))
+        least = None if self.least_margins is None else _objects(floats(self.least_margins) / by)
+        more, less, margins, freed = (_objects(floats(part) / by) for part in parts)
+        return Changes(more, less, margins, freed, least)
 
 
 def floats(column: NDArray[Any]) -> Array:
@@ -167,13 +172,15 @@ def changes_by_solving(
     *,
     fixed: Mask,
     forbidden: Mask,
+    least_margins: Array,
     again: Again,
     seconds: float,
 ) -> Changes:
     """The changes by solving again for each bound that is used up, for a few items, and for all other bounds.
 
-    The items are fixed and forbidden ones, and those whose worth is nearest to the other side: the 10
-    largest left out, the 10 smallest chosen. After `seconds` nothing further is tried, and the rest is nan.
+    The items are 10 fixed and 10 forbidden ones, and of those left out and of those chosen the 10 whose
+    worth may be nearest to where they change sides, by `least_margins`; of equal ones those of the largest
+    worth left out, and of the smallest chosen. After `seconds` nothing further is tried, and the rest is nan.
     """
     best, end, used = float(worths[chosen].sum()), perf_counter() + seconds, counts.used(chosen)
     size = len(worths)
@@ -196,21 +203,22 @@ def changes_by_solving(
     relax(full, spent)
     margins, freed = np.full(size, np.nan), np.where(fixed | forbidden, np.nan, 0.0)
     one = np.arange(size)
-    for at in np.flatnonzero(fixed).tolist()[:_NEAREST]:
+    for at in np.flatnonzero(fixed).tolist()[:NEAREST]:
         freed[at] = gain(counts, fixed & (one != at), ~forbidden)
-    for at in np.flatnonzero(forbidden).tolist()[:_NEAREST]:
+    for at in np.flatnonzero(forbidden).tolist()[:NEAREST]:
         freed[at] = gain(counts, fixed, ~forbidden | (one == at))
-    order = np.argsort(-worths, kind="stable")
+    order = np.lexsort((np.where(chosen, worths, -worths), least_margins))
     free = ~(fixed | forbidden)
-    for at in order[(~chosen & free)[order]][:_NEAREST].tolist():
+    for at in order[(~chosen & free)[order]][:NEAREST].tolist():
         margins[at] = -gain(counts, fixed | (one == at), ~forbidden)
-    for at in order[(chosen & free)[order]][-_NEAREST:].tolist():
+    for at in order[(chosen & free)[order]][:NEAREST].tolist():
         margins[at] = -gain(counts, fixed, ~forbidden & (one != at))
     relax(
         ~full, ~spent
     )  # a best choice of whole numbers may use more of a bound that this one leaves room in
     # None loses or gains, but for what HiGHS tolerates.
-    return Changes(*(_objects(np.maximum(part, 0.0)) for part in (one_more, one_less, margins, freed)))
+    found = (one_more, one_less, margins, freed, least_margins)
+    return Changes(*(_objects(np.maximum(part, 0.0)) for part in found))
 
 
 def _moved(bounds: Counted, at: int, step: int) -> Counted:

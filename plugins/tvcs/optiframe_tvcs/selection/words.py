@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe_tvcs.selection.changes import NEAREST as TRIED
 from optiframe_tvcs.selection.changes import Changes, floats
 from optiframe_tvcs.selection.contradiction import Contradiction, Demand
 from optiframe_tvcs.selection.data import Counts, ItemTable, Mask
@@ -70,13 +71,13 @@ def _why_whole(items: ItemTable) -> str:
 
 
 def changes_in_words(
-    items: ItemTable, counts: Counts, changes: Changes, *, chosen: Mask, fixed: Mask
+    items: ItemTable, counts: Counts, changes: Changes, *, chosen: Mask, fixed: Mask, forbidden: Mask
 ) -> list[str]:
     """What bounds and marks cost, and the items whose value is nearest to where the choice changes."""
     return [
         *_prices(items, counts, changes),
         *_freed(items, fixed, changes),
-        *_nearest(items, chosen, changes),
+        *_nearest(items, changes, chosen=chosen, free=~(fixed | forbidden)),
     ]
 
 
@@ -104,15 +105,22 @@ def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
 
 
 def _freed(items: ItemTable, fixed: Mask, changes: Changes) -> list[str]:
-    return [
+    lines = [
         f"{items.ids[at]} is {'fixed' if fixed[at] else 'forbidden'}; without that, the best choice would be "
         f"worth {number(gain)} more."
         for at, gain in _gains(changes.freed)[:_PRICES]
     ]
+    unknown = int(np.isnan(floats(changes.freed)).sum())
+    if unknown:
+        lines.append(f"What {unknown} of the fixed and forbidden items cost by that was not computed.")
+    return lines
 
 
-def _nearest(items: ItemTable, chosen: Mask, changes: Changes) -> list[str]:
+def _nearest(items: ItemTable, changes: Changes, *, chosen: Mask, free: Mask) -> list[str]:
     margins, found = floats(changes.margins), []
+    at_least = None if changes.least_margins is None else floats(changes.least_margins)
+    if at_least is None and np.isnan(margins[free]).any():
+        return ["With so many groups, the values at which items change sides were not computed."]
     for side, verb, move, sign in ((~chosen, "chosen", "rose", 1), (chosen, "dropped", "fell", -1)):
         places = np.flatnonzero(side & np.isfinite(margins) & (margins > 0))
         nearest = places[np.argsort(margins[places], kind="stable")][:_NEAREST].tolist()
@@ -121,6 +129,16 @@ def _nearest(items: ItemTable, chosen: Mask, changes: Changes) -> list[str]:
             f"to {number(items.values[at] + sign * margins[at])}."
             for at in nearest
         ]
+        if at_least is not None:
+            known = side & free & ~np.isnan(margins)
+            farthest = margins[nearest[-1]] if len(nearest) == _NEAREST else np.inf
+            open_items = int((side & free & ~known & (at_least < farthest)).sum())
+            if open_items:
+                why = ""
+                if known.sum() < min(TRIED, int((side & free).sum())):
+                    why = " for lack of time (prices_time)"
+                others = "another item" if open_items == 1 else f"{open_items} other items"
+                found.append(f"{others.capitalize()} may be {verb} for a smaller change; not computed{why}.")
     return found
 
 
