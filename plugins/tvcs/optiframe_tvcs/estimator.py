@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from optiframe.errors import InvalidInput, require
+from optiframe.findings import Finding
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
 from optiframe_tvcs.learning.linear_models.one_thread import one_thread
 from optiframe_tvcs.learning.linear_models.sample_weights import class_weights, sample_weights
-from optiframe_tvcs.learning.linear_models.trust import separated
+from optiframe_tvcs.learning.linear_models.trust import real_targets, separated
 from optiframe_tvcs.sets.three_view import ThreeView
 
 require("sklearn", "sklearn", "optiframework-tvcs")
@@ -86,12 +88,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         sample of weight 0 is left out. Criteria, and the sizes that are tried by default, take the sum of the
         weights for the number of samples, if it is larger: divide weights that are no counts by their mean.
         """
-        matrix, target = validate_data(
-            self, X, y, accept_sparse="csr", y_numeric=True, dtype=np.float64, ensure_min_samples=2
-        )
+        matrix, given = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        target = real_targets(given)
         weights = sample_weights(sample_weight, len(target))
         with one_thread(matrix):
-            return self._fit(matrix, np.asarray(target, dtype=np.float64), weights)
+            return self._fit(matrix, target, weights)
 
     def predict(self, X: Any) -> Array:
         """Targets of samples, shape (n,)."""
@@ -188,8 +189,15 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         with one_thread(matrix):
             self._fit(matrix, signs, weights)
         self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
-        self.findings_ = (*self.findings_, *separated((signs * self._predicted(matrix))[counted], self.l2))
+        self.findings_ = (*self.findings_, *self._separated(matrix[counted], signs[counted]))
         return self
+
+    def _separated(self, matrix: Any, signs: Array) -> Iterator[Finding]:
+        chosen = matrix[:, self.get_support(indices=True)]
+        columns = chosen.toarray() if sp.issparse(chosen) else chosen
+        beside = np.column_stack([columns, np.ones((len(signs), int(self.fit_intercept)))])
+        names = self.get_feature_names_out().tolist()
+        yield from separated(signs * self._predicted(matrix), signs[:, np.newaxis] * beside, names, self.l2)
 
     def decision_function(self, X: Any) -> Array:
         """Positive for the second class, shape (n,)."""

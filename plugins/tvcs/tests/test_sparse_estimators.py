@@ -276,6 +276,40 @@ def test_fits_that_cannot_be_trusted_say_so() -> None:
     assert not SparseClassifier(2).fit(matrix, matrix[:, 0] > matrix[:, 0].mean()).findings_
 
 
+def test_a_feature_that_occurs_in_one_class_only_is_reported_without_a_penalty() -> None:
+    rng = np.random.default_rng(0)
+    mark = rng.random(100) < 0.15
+    matrix = np.column_stack([rng.standard_normal((100, 3)), mark])
+    classes = mark | (rng.random(100) < 0.5)
+    for table in (matrix, sp.csr_array(matrix)):
+        found = SparseClassifier(2, l2=0.0).fit(table, classes)
+        assert [each.identifier for each in found.findings_] == ["sparse.separated"]
+        assert (
+            f"{mark.sum()} of 100 samples are told apart without an error by x3," in found.findings_[0].text
+        )
+        assert not SparseClassifier(2).fit(table, classes).findings_
+    mixed = classes.copy()
+    mixed[np.flatnonzero(mark)[0]] = False
+    assert not SparseClassifier(2, l2=0.0).fit(matrix, mixed).findings_
+    steep = matrix[:, 0] + 0.3 * rng.standard_normal(100) > 0
+    sure = SparseClassifier(1, l2=0.0).fit(np.vstack([matrix, [[30.0, 0, 0, 0]]]), np.append(steep, True))
+    assert np.abs(sure.decision_function([[30.0, 0, 0, 0]])) > 15
+    assert not sure.findings_
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"), [("yes", "entry 2 is 'yes'"), (None, "entry 2 is None"), (np.inf, "infinity")]
+)
+def test_targets_that_are_no_numbers_are_named(wrong: Any, text: str) -> None:
+    matrix, target = samples(n=30)
+    for kind in (list, np.array):
+        values = target.tolist()
+        values[2] = wrong
+        with pytest.raises(ValueError, match=text) as caught:
+            SparseRegressor(1).fit(matrix, kind(values))
+        assert "y" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [

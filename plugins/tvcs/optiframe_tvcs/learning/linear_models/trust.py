@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.findings import Finding
 from optiframe.numbers import number
 from optiframe.records.fields import Array
 
+_SURE = 15.0  # logistic margin of a chance of 3e-7: fits end there or beyond where nothing holds them back
+_APART = 1e-4  # of the largest entries: from a plane; a thousand times what a linear program leaves undecided
 _LARGEST = 1e140  # squares of larger numbers, added up, and of smaller ones than its inverse leave float64
 
 
@@ -38,14 +41,61 @@ def fits_anything(parameters: int, samples: int) -> Iterator[Finding]:
         yield Finding("warning", text, identifier="sparse.fits-anything")
 
 
-def separated(margins: Array, l2: float) -> Iterator[Finding]:
-    """A warning where the fit tells the classes of all samples apart, and no penalty bounds coefficients."""
-    if l2 == 0 and float(margins.min()) > 0:
+def real_targets(y: Any) -> Array:
+    """Targets as numbers; the first that is none is named."""
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array([_number(each) for each in y])
+    if len(wrong := np.flatnonzero(~np.isfinite(numbers))):
+        entry = np.asarray(y, dtype=object)[wrong[0]]
+        raise InvalidInput(f"y must hold numbers, and entry {wrong[0]} is {entry!r}")
+    return numbers
+
+
+def separated(margins: Array, turned: Array, names: Sequence[Any], l2: float) -> Iterator[Finding]:
+    """A warning where a plane tells samples of the classes apart, and no penalty bounds coefficients.
+
+    Parameters
+    ----------
+    margins
+        Predictions times the class, which is 1 or -1.
+    turned
+        The chosen columns times the class, and the class itself at the end, if there is an intercept.
+    names
+        Of the chosen columns.
+    """
+    if l2 > 0:
+        return
+    if float(margins.min()) > 0:
         text = (
             "The classes are told apart without an error, so larger coefficients always fit better and their "
             "sizes mean nothing. Set l2 above 0."
         )
-        yield Finding("warning", text, identifier="sparse.separated")
+    elif float(margins.max()) > _SURE and (found := _on_one_side(turned)) is not None:
+        apart, used = found
+        by = ", ".join(str(name) for name, inside in zip(names, used, strict=False) if inside)
+        text = (
+            f"{apart} of {len(margins)} samples are told apart without an error by {by}, so larger "
+            "coefficients there always fit better and their sizes mean nothing. Set l2 above 0."
+        )
+    else:
+        return
+    yield Finding("warning", text, identifier="sparse.separated")
+
+
+def _on_one_side(turned: Array) -> tuple[int, NDArray[np.bool_]] | None:
+    """A plane with samples on their side and all others on it: how many, and which columns it uses.
+
+    None where there is none: then a fit without a penalty exists (Albert, Anderson 1984).
+    """
+    from scipy.optimize import linprog
+
+    scaled = turned / np.maximum(np.abs(turned).max(axis=0), 1e-300)
+    found = linprog(-scaled.mean(axis=0), A_ub=-scaled, b_ub=np.zeros(len(scaled)), bounds=(-1.0, 1.0))
+    if not found.success or -found.fun * len(scaled) < _APART:
+        return None
+    return int(np.count_nonzero(scaled @ found.x > _APART)), np.abs(found.x) > _APART
 
 
 def cut_short(size: int, message: str) -> Finding:
@@ -55,3 +105,10 @@ def cut_short(size: int, message: str) -> Finding:
         f"The fit of {size} coefficients was cut short: {message}.",
         identifier="sparse.cut-short",
     )
+
+
+def _number(given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        return np.nan
