@@ -47,6 +47,19 @@ def test_differences_are_never_taken_across_series() -> None:
     assert found.even
 
 
+def test_a_table_with_a_row_for_each_gene_says_the_same(tmp_path: Path) -> None:
+    (tmp_path / "genes.csv").write_text("sep=;\nname;0;0,5;1\nada;1,5;1,2;1,1\nbab;2;2,2;2,3\n")
+    turned = {"time": [0, 0.5, 1], "ada": [1.5, 1.2, 1.1], "bab": [2.0, 2.2, 2.3]}
+    found = NetworkIdentification(expression=tmp_path / "genes.csv", columns={"gene": "name"}).expression
+    same = NetworkIdentification(expression=turned).expression
+    assert found.genes.tolist() == ["ada", "bab"]
+    np.testing.assert_array_equal(found.states, same.states)
+    np.testing.assert_array_equal(found.changes, same.changes)
+    (tmp_path / "genes.csv").write_text("gene,0,1,2\nada,1,,3\nbab,4,5,6\n")
+    with pytest.raises(optiframe.errors.InvalidInput, match="gene ada has no value at the time"):
+        NetworkIdentification(expression=tmp_path / "genes.csv")
+
+
 def test_a_long_table_and_a_wide_one_say_the_same(tmp_path: Path) -> None:
     wide = pd.DataFrame(SERIES)
     long = wide.melt(["series", "time"], var_name="gene").sample(frac=1, random_state=0)

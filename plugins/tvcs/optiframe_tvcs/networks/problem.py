@@ -61,7 +61,8 @@ class NetworkIdentification(Problem[Network]):
         Transitions,
         PlainValidator(read_expression),
         Accepts(
-            "data frame, mapping, CSV, Parquet or Excel file: series, time, a column a gene; or gene, value"
+            "data frame, mapping, CSV, Parquet or Excel file: series, time, a column a gene; or gene, value; "
+            "or a row a gene and a column a time"
         ),
     ] = Field(description="levels of the genes over time, in one or several series")
     in_degree: Cap = Field(default=None, description="edges into a gene at most; none: no cap")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from optiframe.errors import InvalidInput, nearest
 from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, locked
+from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.networks.data import Transitions
@@ -24,7 +26,8 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
     """Time series from a wide table (series, time, a column for each gene) or a long one.
 
     A long table has the columns series, time, gene, value. `series` may be left out when there
-    is one. Rows come in any order.
+    is one. Rows come in any order. One series may also have a row for each gene: the genes in the first
+    column, gene, and the times as headings.
 
     Raises
     ------
@@ -40,8 +43,13 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
         return None
     names = headings(value)
     mapped = {ours: columns.get(ours, ours) for ours in COLUMNS}
-    long = mapped["gene"] in names and mapped["value"] in names
-    if long:
+    ours = {mapped[name]: name for name in ("gene", "time", "value")}
+    gene, level, sides = mapped["gene"], mapped["value"], (mapped["gene"], mapped["time"])
+    if names[:1] == [gene] and is_matrix(names, sides, level):
+        matrix = read_matrix(value, sides, level, title="expression")
+        table = replace(matrix, parts={ours[name]: part for name, part in matrix.parts.items()})
+        series, time, genes, levels = _long(table)
+    elif gene in names and level in names:
         table = read_table(value, ("time", "gene", "value"), ("series",), title="expression", rename=columns)
         series, time, genes, levels = _long(table)
     else:
