@@ -60,6 +60,28 @@ def test_a_table_with_a_row_for_each_gene_says_the_same(tmp_path: Path) -> None:
         NetworkIdentification(expression=tmp_path / "genes.csv")
 
 
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+@pytest.mark.parametrize(
+    ("times", "switches", "said"),
+    [
+        (2, {"own_effects": True}, True),
+        (2, {"intercept": True, "scale": True}, True),
+        (3, {"own_effects": True, "intercept": True}, True),
+        (3, {"own_effects": True}, False),
+        (2, {}, False),
+    ],
+)
+def test_edges_are_said_to_mean_nothing_where_all_is_explained_without(
+    times: int, switches: dict[str, bool], said: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    series = {"time": range(times)} | {f"g{k}": rng.standard_normal(times) for k in range(5)}
+    result = solve(NetworkIdentification(expression=series, total=3, **switches), progress=False)
+    found = {finding.identifier for finding in result.findings}
+    assert ("network.nothing-left" in found) == said
+    assert "objective.gradient-differs" not in found
+
+
 def test_a_long_table_and_a_wide_one_say_the_same(tmp_path: Path) -> None:
     wide = pd.DataFrame(SERIES)
     long = wide.melt(["series", "time"], var_name="gene").sample(frac=1, random_state=0)

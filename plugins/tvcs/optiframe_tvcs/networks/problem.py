@@ -27,6 +27,8 @@ from optiframe_tvcs.networks.read import COLUMNS, read_expression, read_truth
 from optiframe_tvcs.sets.caps import Cap, Total, caps_of, refuse_misfits, total_of
 from optiframe_tvcs.sets.three_view import ThreeView
 
+_NOTHING = 1e-24  # of the mean square of changes: rounding errors alone, squared
+
 
 class NetworkIdentification(Problem[Network]):
     """Find a directed network with few edges, in all and at each gene, from expression over time.
@@ -122,11 +124,14 @@ class NetworkIdentification(Problem[Network]):
         if self.intercept:  # the best constants leave what is centred
             states = states - states.mean(axis=1, keepdims=True)
             changes = changes - changes.mean(axis=1, keepdims=True)
-        if self.scale:
-            spread = self.expression.states.std(axis=1, keepdims=True)
-            spread = np.where(spread > 0, spread, 1.0)
-            states, changes = states / spread, changes / spread
+        states, changes = states / self._unit, changes / self._unit
         return NetworkLeastSquares(states=states, changes=changes, own_effects=self.own_effects)
+
+    @cached_property
+    def _unit(self) -> Array:
+        """What a level of each gene is divided by, shape (genes, 1)."""
+        spread = self.expression.states.std(axis=1, keepdims=True)
+        return np.where(spread > 0, spread, 1.0) if self.scale else np.ones_like(spread)
 
     def network(self, entries: Array, scores: Array | None = None) -> Network:
         """The answer with these effects, given without the diagonal row by row; scores of all pairs."""
@@ -186,6 +191,12 @@ class NetworkIdentification(Problem[Network]):
                 "networks would fit exactly, so which edges are found rests on the caps"
             )
             findings.append(Finding("note", text, identifier="network.few-transitions"))
+        alone = self.least_squares.value(np.zeros(self.least_squares.shape))
+        if alone <= _NOTHING * ((self.expression.changes / self._unit) ** 2).mean():
+            switches = " and ".join(name for name in ("own_effects", "intercept") if getattr(self, name))
+            by = f" by {switches}" if switches else ""
+            text = f"every change is explained without edges{by}, so the edges mean nothing; give more times"
+            findings.append(Finding("warning", text, identifier="network.nothing-left"))
         if not self.expression.even:
             text = "the times are not equally far apart; the model takes every step for one unit"
             findings.append(Finding("warning", text, identifier="network.uneven-times"))
