@@ -41,9 +41,10 @@ def is_matrix(names: Sequence[str], sides: Collection[str], cell: str) -> bool:
     if len(names) > _FEWEST and not known:
         one, other = sides
         raise InvalidInput(
-            f"there are no columns {one!r}, {other!r} and {cell!r} (columns: {listed(names)}); if this is a "
-            f"matrix with a row for each {one} and a column for each {other}, write {one!r} into its first "
-            f"cell, and if rows and columns are the other way round {other!r}"
+            f"there are no columns {one!r}, {other!r} and {cell!r} (columns: {listed(names)}); give the names "
+            f"that they have, or, if this is a matrix with a row for each {one} and a column for each {other}, "
+            f"write {one!r} into its first cell (in pandas, name the index so), and {other!r} if rows and "
+            "columns are the other way round"
         )
     return len(names) >= _FEWEST and known == [names[0]] and names[0] in sides
 
