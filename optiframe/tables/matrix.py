@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.tables.columns import ERROR_WORDS, as_column, encode, missing
 from optiframe.tables.csv_cells import parse
-from optiframe.tables.ids import listed
+from optiframe.tables.ids import Ids, listed
 from optiframe.tables.read import Table, headings, read_table
 
 _FEWEST = 3  # columns of a matrix
@@ -41,19 +41,22 @@ def is_matrix(names: Sequence[str], sides: Collection[str], cell: str) -> bool:
     if len(names) > _FEWEST and not known:
         one, other = sides
         raise InvalidInput(
-            f"there are no columns {one!r}, {other!r} and {cell!r} (columns: {listed(names)}); give the names "
-            f"that they have, or, if this is a matrix with a row for each {one} and a column for each {other}, "
-            f"write {one!r} into its first cell (in pandas, name the index so), and {other!r} if rows and "
-            "columns are the other way round"
+            f"there are no columns {one!r}, {other!r} and {cell!r} (columns: {listed(names)}); give the "
+            f"names that they have, or, if this is a matrix with a row for each {one} and a column for each "
+            f"{other}, write {one!r} into its first cell (in pandas, name the index so), and {other!r} if "
+            "rows and columns are the other way round"
         )
     return len(names) >= _FEWEST and known == [names[0]] and names[0] in sides
 
 
-def read_matrix(value: Any, sides: Collection[str], cell: str, *, title: str) -> Table:
+def read_matrix(
+    value: Any, sides: Collection[str], cell: str, *, title: str
+) -> tuple[Table, Mapping[str, Ids]]:
     """The cells of a matrix that are not empty as a table with a row for each: both ids and the number.
 
-    `place` of that table names the row and the column of the matrix. Headings that are all whole numbers
-    are read as numbers, as a column of a CSV file is.
+    The second part has all ids of both sides, sorted: those with empty cells alone too. `place` of that table
+    names the row and the column of the matrix. Headings that are all whole numbers are read as numbers, as a
+    column of a CSV file is.
 
     Raises
     ------
@@ -93,15 +96,15 @@ def read_matrix(value: Any, sides: Collection[str], cell: str, *, title: str) ->
         notes[0] += f"; {cell_words}"
     for side, without in ((own, wide[own][empty.all(axis=1)]), (other, names[empty.all(axis=0)])):
         if len(without):
-            verb = "has" if len(without) == 1 else "have"
-            notes.append(f"{side} {listed(without)} {verb} empty cells alone, so no bound counts for it")
-    return Table(
+            notes.append(f"{side} {listed(without)}: all cells are empty")
+    table = Table(
         {own: wide[own][rows], other: names[columns], cell: as_column(cells[rows, columns].tolist())},
         f"{wide.title} (read as a matrix)",
         wide.backend,
         _Places(wide, heads, rows, columns),
         notes=(*wide.notes, *notes),
     )
+    return table, {own: ids, other: encode(names, f"{wide.title} {other}")[1]}
 
 
 @dataclass(frozen=True, eq=False)

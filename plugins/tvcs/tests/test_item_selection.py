@@ -622,9 +622,23 @@ def test_what_is_wrong_in_a_matrix_is_named_by_row_and_column(
         optiframe.problem("selection", items=tmp_path / "bids.csv", views=["reviewer", "paper"])
 
 
+def test_bounds_count_for_groups_of_a_matrix_without_a_pair(tmp_path: Path) -> None:
+    (tmp_path / "bids.csv").write_text("reviewer,P1,P2\nada,1,\nbo,2,\ncy,,\n")
+    (tmp_path / "loads.csv").write_text("reviewer,at_most\nada,1\nbo,1\ncy,1\n")
+    inputs: dict[str, Any] = {"items": tmp_path / "bids.csv", "views": ["reviewer", "paper"]}
+    loads = {"reviewer": tmp_path / "loads.csv"}
+    found = optiframe.solve(optiframe.problem("selection", **inputs, at_most=loads | {"paper": 1}))
+    assert found.solution.ids.tolist() == ["bo / P1"]
+    least = optiframe.solve(optiframe.problem("selection", **inputs, at_most=loads, at_least={"paper": 1}))
+    assert (
+        least.message
+        == "no choice keeps this bound: paper P2: at least 1 (it has 0 items); relax it, or add items"
+    )
+
+
 def test_an_empty_column_and_a_column_of_totals_of_a_matrix_are_pointed_out(tmp_path: Path) -> None:
     (tmp_path / "bids.csv").write_text("reviewer,P1,P2,P3,Total\nada,1,2,,3\nbo,4,1,,5\n")
     problem = optiframe.problem("selection", items=tmp_path / "bids.csv", views=["reviewer", "paper"])
     texts = [finding.text for finding in optiframe.solve(problem).findings]
-    assert any("paper P3 has empty cells alone, so no bound counts for it" in text for text in texts)
+    assert any(text == "paper P3: all cells are empty" for text in texts)
     assert any("paper Total looks like a total" in text for text in texts)

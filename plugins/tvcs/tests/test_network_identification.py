@@ -58,6 +58,9 @@ def test_a_table_with_a_row_for_each_gene_says_the_same(tmp_path: Path) -> None:
     (tmp_path / "genes.csv").write_text("gene,0,1,2\nada,1,,3\nbab,4,5,6\n")
     with pytest.raises(optiframe.errors.InvalidInput, match="gene ada has no value at the time"):
         NetworkIdentification(expression=tmp_path / "genes.csv")
+    (tmp_path / "genes.csv").write_text("gene,0,1,2\nada,1,,3\nbab,4,,6\n")
+    with pytest.raises(optiframe.errors.InvalidInput, match="time 1: all cells are empty; leave it out"):
+        NetworkIdentification(expression=tmp_path / "genes.csv")
 
 
 @pytest.mark.filterwarnings("ignore::optiframe.NotConverged")

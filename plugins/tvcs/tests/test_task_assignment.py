@@ -398,6 +398,11 @@ def test_a_matrix_in_a_file_says_the_same_as_a_table_of_pairs(tmp_path: Path) ->
     np.testing.assert_array_equal(one.quality.known, other.quality.known)
     assert one.worker_ids.tolist() == ["ann", "bob"]
     assert one.task_ids.tolist() == ["t1", "t2"]
+    (tmp_path / "gaps.csv").write_text("worker,t1,t2\nann,0.9,\nbob,,\n")
+    gaps = optiframe.problem(
+        "task-assignment", quality=tmp_path / "gaps.csv", per_worker={"ann": 1, "bob": 1}
+    )
+    assert gaps.quality.known.tolist() == [[True, False], [False, False]]
     (tmp_path / "turned.csv").write_text("task,ann,bob\nt1,0.9,\nt2,0.6,1.7\n")
     with pytest.raises(InvalidInput, match=r"line 3, column bob: the quality is 1\.7; it must be above 0"):
         optiframe.problem("task-assignment", quality=tmp_path / "turned.csv")

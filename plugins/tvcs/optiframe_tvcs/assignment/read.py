@@ -13,7 +13,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array, as_array
 from optiframe.tables.frames import with_index
-from optiframe.tables.ids import Ids, locked
+from optiframe.tables.ids import Ids, locked, positions
 from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, read_table
@@ -42,9 +42,12 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
         return None
     if _is_matrix(value):
         return _of_matrix(value)
-    table = _in_rows(value, columns)
+    table, every = _in_rows(value, columns)
     worker, worker_ids = table.encoded("worker", f"{table.title} workers")
     task, task_ids = table.encoded("task", f"{table.title} tasks")
+    if every:
+        worker_ids, task_ids = every["worker"], every["task"]
+        worker, task = positions(worker_ids, table["worker"]), positions(task_ids, table["task"])
     given = numbers(table, "quality")
     wrong = np.flatnonzero((given <= 0) | (given >= 1))
     if len(wrong):
@@ -65,15 +68,16 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
     return QualityTable(locked(quality), locked(known), locked(worker_ids), locked(task_ids), table.backend)
 
 
-def _in_rows(value: Any, columns: Mapping[str, str]) -> Table:
-    """A table with a row for each pair, by our names."""
+def _in_rows(value: Any, columns: Mapping[str, str]) -> tuple[Table, Mapping[str, Ids]]:
+    """A table with a row for each pair, by our names; and of a matrix the ids of all workers and tasks."""
     ours = {columns.get(name, name): name for name in COLUMNS}
     worker, task, quality = ours if len(ours) == len(COLUMNS) else COLUMNS
     value = with_index(value, ours)
     if not is_matrix(headings(value), (worker, task), quality):
-        return read_table(value, COLUMNS, title="quality", rename=columns)
-    table = read_matrix(value, (worker, task), quality, title="quality")
-    return replace(table, parts={ours[name]: part for name, part in table.parts.items()})
+        return read_table(value, COLUMNS, title="quality", rename=columns), {}
+    table, every = read_matrix(value, (worker, task), quality, title="quality")
+    parts = {ours[name]: part for name, part in table.parts.items()}
+    return replace(table, parts=parts), {ours[name]: ids for name, ids in every.items()}
 
 
 def _is_matrix(value: Any) -> bool:

@@ -12,7 +12,7 @@ from pydantic import ValidationInfo
 from optiframe.errors import InvalidInput, nearest
 from optiframe.numbers import number
 from optiframe.records.fields import Array
-from optiframe.tables.ids import Ids, locked
+from optiframe.tables.ids import Ids, listed, locked
 from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, missing, read_table
@@ -46,7 +46,14 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
     ours = {mapped[name]: name for name in ("gene", "time", "value")}
     gene, level, sides = mapped["gene"], mapped["value"], (mapped["gene"], mapped["time"])
     if names[:1] == [gene] and is_matrix(names, sides, level):
-        matrix = read_matrix(value, sides, level, title="expression")
+        matrix, every = read_matrix(value, sides, level, title="expression")
+        for name, ids in every.items():
+            known = set(matrix[name].tolist())
+            without = [one for one in ids.tolist() if one not in known]
+            if without:
+                raise InvalidInput(
+                    f"{matrix.title}: {name} {listed(without)}: all cells are empty; leave it out"
+                )
         table = replace(matrix, parts={ours[name]: part for name, part in matrix.parts.items()})
         series, time, genes, levels = _long(table)
     elif gene in names and level in names:

@@ -92,12 +92,13 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
     _refuse_title(names, [*wanted, *groups], in_file=isinstance(value, str | Path))
     pairs = not named and len(groups) == len(views) == 2
     if pairs and is_matrix(names, groups, worth):
-        table = read_matrix(value, groups, worth, title="items")
+        table, every = read_matrix(value, groups, worth, title="items")
         names = list(table.parts)
     else:
         _refuse_absent(names, wanted, views)
         others = [name for name in names if name not in required]
         table = read_table(value, list(dict.fromkeys(required)), others, title="items")
+        every = {}
     made: list[View] = []
     values = np.empty(0)
     complaints = Complaints()
@@ -110,7 +111,7 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
                 )
     for name, several in views.items():
         with complaints:
-            made.append(_view(table, name, several))
+            made.append(_view(table, name, several, every))
     # The answer has the columns in the user's order.
     table = replace(table, parts={name: table.parts[name] for name in names if name in table.parts})
     named_by = (item,) if named else tuple(groups)
@@ -170,7 +171,13 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
     complaints.tell()
 
 
-def _view(table: Table, name: str, columns: tuple[str, ...]) -> View:
+def _view(table: Table, name: str, columns: tuple[str, ...], every: Mapping[str, Ids]) -> View:
+    """A view by these columns; `every` has the groups of a matrix, also those without an item."""
+    if columns[0] in every:
+        groups = every[columns[0]]
+        return View(
+            name, columns, locked(positions(groups, table[columns[0]])[:, np.newaxis]), locked(groups)
+        )
     together = table[columns[0]]
     for column in columns[1:]:
         together = joined(together, table[column])
