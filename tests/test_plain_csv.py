@@ -105,6 +105,15 @@ def test_a_first_line_for_excel_names_the_separator(declared: str, tmp_path: Pat
     path.write_text("\ufeff" + declared + '\r\nid;"value, in EUR"\r\na;1\r\nb;\r\n'.replace(";", sign))
     assert outcome(read_csv, path) == outcome(read_lines, path)
     assert header(path) == ["id", "value, in EUR"]
+    path.write_text("id;0;0,5\na;1;2\n")
+    with pytest.raises(InvalidInput, match=r"own\.csv line 2.*if semicolons .* write sep=; in a line above"):
+        read_lines(path)
+
+
+@pytest.mark.usefixtures("library")
+def test_lines_are_counted_from_the_line_that_names_the_separator(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("sep=;\nid;value, in EUR\na;1\nb;\n")
     with pytest.raises(InvalidInput, match=r"own\.csv line 4: value, in EUR is empty"):
         read_table(path, header(path), title="own")
 

@@ -107,6 +107,7 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
                     if len(row) != len(header):
                         raise InvalidInput(
                             f"{path.name} line {start}: {len(row)} values where the header has {len(header)}"
+                            f"{_other_separator(header)}"
                         )
                 start = reader.line_num + 1
     except UnicodeDecodeError as error:
@@ -164,6 +165,12 @@ def _reader(file: TextIO) -> Any:
     if declared:
         next(filter(None, reader))
     return reader
+
+
+def _other_separator(header: Sequence[str]) -> str:
+    """What to do where a header with commas and semicolons was divided at the commas."""
+    mixed = any(";" in name for name in header)
+    return "; if semicolons separate the values, write sep=; in a line above the header" if mixed else ""
 
 
 def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:
