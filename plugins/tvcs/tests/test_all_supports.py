@@ -83,6 +83,14 @@ def test_exchanges_alone_miss_the_best_and_the_comparison_finds_it() -> None:
 
 
 @needs_kernels
+def test_supports_near_by_are_compared_where_all_would_take_too_long() -> None:
+    matrix, target = mixed(24)
+    model = SparseRegressor(3, solver={"name": "tvcs.splicing", "proof": 1}).fit(matrix, target)
+    assert model.get_support(indices=True).tolist() == [1, 2, 4]
+    assert model.result_.status is Status.FINISHED
+
+
+@needs_kernels
 def test_nothing_is_claimed_where_not_all_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix, target = mixed(0)
     twice = np.hstack([matrix, matrix])
@@ -117,13 +125,17 @@ def comparison(features: int = 8, size: int = 3) -> dict[str, Any]:
         "room": np.array([features, 0]),
         "gain": 0.0,
         "products": 10**6,
+        "others": -1,
         "chosen": np.zeros(features, dtype=bool),
     }
 
 
 def test_wrong_arguments_are_refused() -> None:
     check_refusals(
-        reference.best_support, comparison(), any_number={"size", "products", "room"}, any_length={"room"}
+        reference.best_support,
+        comparison(),
+        any_number={"size", "products", "others", "room"},
+        any_length={"room"},
     )
 
 
@@ -144,6 +156,6 @@ matrix, target = rng.standard_normal((60, 100)), rng.standard_normal(60)
 given = np.ascontiguousarray(matrix.T @ matrix), np.arange(100), matrix.T @ target
 print("ready", flush=True)
 best_support(
-    *given, 20, False, np.zeros((2, 100), np.int64), np.array([100]), 0.0, 2**60, np.zeros(100, bool)
+    *given, 20, False, np.zeros((2, 100), np.int64), np.array([100]), 0.0, 2**60, -1, np.zeros(100, bool)
 )
 """)

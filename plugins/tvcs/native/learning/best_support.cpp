@@ -34,20 +34,20 @@ OPTIFRAME_CLONES void gains_beside(const double* __restrict row, double pivot, d
 // what is left when d entries are taken: the upper half, by rows, and the slope at the end of each.
 class Tree {
 public:
-    Tree(const KnownRows& rows, std::span<const double> right, std::size_t size, bool free, GroupBounds bounds,
-         double gain, std::int64_t products)
+    Tree(const KnownRows& rows, std::span<const double> right, const Indices& among, std::size_t size, bool free,
+         GroupBounds bounds, double gain, std::int64_t products)
         : columns(right.size()), groups(std::move(bounds)), best(2 * gain), left(products) {
         const std::size_t last = columns - free;
         const double pivot = free ? rows.of(last)[last] : 0.0, against = pivot > 0 ? right[last] / pivot : 0.0;
         const auto share = [&](std::size_t j) { return pivot > 0 ? rows.of(j)[last] / pivot : 0.0; };
         Numbers gains(last), slopes(last);
-        for (std::size_t j = 0; j < last; ++j) {
+        for (const std::int32_t j : among) {
             if (!has_room(j)) continue;
             const double own = rows.of(j)[j], beside = own - share(j) * share(j) * pivot;
             slopes[j] = right[j] - share(j) * pivot * against;
             const double gained = slopes[j] * slopes[j] / beside;
             if (beside > alike * own && std::isfinite(gained)) gains[j] = gained;
-            order.push_back(static_cast<std::int32_t>(j));
+            order.push_back(j);
         }
         std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return gains[i] > gains[j]; });
         p = order.size();
@@ -172,9 +172,50 @@ private:
 
 } // namespace
 
-Compared best_support(const KnownRows& rows, std::span<const double> right, std::size_t size, bool free,
-                      GroupBounds groups, double gain, std::int64_t products) {
-    Compared found = Tree(rows, right, size, free, std::move(groups), gain, products).found();
+Indices near_support(const KnownRows& rows, std::span<const double> right, const Indices& at, bool free,
+                     const Lapack& lapack, std::size_t others) {
+    const std::size_t k = at.size(), own = k - free;
+    if (own == 0) return {};
+    Numbers among(k * k), values(k), products(k), turned(k), worths(right.size(), 0.0);
+    for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = 0; j < k; ++j) among[i * k + j] = rows.of(at[i])[at[j]];
+    const std::optional<Numbers> inverse = lapack.inverse(std::move(among), k);
+    if (!inverse) return {};
+    const auto times = [&](const Numbers& vector, Numbers& into) {
+        for (std::size_t i = 0; i < k; ++i) into[i] = dot(vector, &(*inverse)[i * k]);
+    };
+    for (std::size_t i = 0; i < k; ++i) products[i] = right[at[i]];
+    times(products, values);
+    Indices found;
+    for (std::size_t j = 0; j < right.size() - free; ++j) {
+        if (std::binary_search(at.begin(), at.end(), static_cast<std::int32_t>(j))) continue;
+        for (std::size_t i = 0; i < k; ++i) products[i] = rows.of(at[i])[j];
+        times(products, turned);
+        const double whole = rows.of(j)[j], beyond = whole - dot(products, turned.data());
+        if (!(beyond > alike * whole)) continue;
+        const double slope = right[j] - dot(products, values.data());
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < own; ++i) {
+            const double after = values[i] - turned[i] * slope / beyond;
+            least = std::min(least, after * after / ((*inverse)[i * (k + 1)] + turned[i] * turned[i] / beyond));
+        }
+        const double worth = slope * slope / beyond - least;
+        if (!std::isfinite(worth)) continue;
+        worths[j] = worth;
+        found.push_back(static_cast<std::int32_t>(j));
+    }
+    others = std::min(others, found.size());
+    std::partial_sort(found.begin(), found.begin() + others, found.end(), [&](auto i, auto j) {
+        return worths[i] > worths[j] || (worths[i] == worths[j] && i < j);
+    });
+    found.resize(others);
+    found.insert(found.end(), at.begin(), at.begin() + own);
+    return found;
+}
+
+Compared best_support(const KnownRows& rows, std::span<const double> right, const Indices& among, std::size_t size,
+                      bool free, GroupBounds groups, double gain, std::int64_t products) {
+    Compared found = Tree(rows, right, among, size, free, std::move(groups), gain, products).found();
     if (free && !found.at.empty()) found.at.push_back(static_cast<std::int32_t>(right.size()) - 1);
     std::sort(found.at.begin(), found.at.end());
     return found;

@@ -17,9 +17,14 @@ struct Compared {
     bool all;   // whether no other support gains more
 };
 
-// Of supports of at most `size` entries within the bounds, and the last entry besides where it is free, the one on
-// which right' x - x' H x / 2 rises most: by more than `gain`, else none. Ends after so many products.
-Compared best_support(const KnownRows& rows, std::span<const double> right, std::size_t size, bool free,
-                      GroupBounds groups, double gain, std::int64_t products);
+// The entries of a point's support but the last where it is free, and the so many others that fit best in place of one
+// of them; empty where columns are alike.
+Indices near_support(const KnownRows& rows, std::span<const double> right, const Indices& at, bool free,
+                     const Lapack& lapack, std::size_t others);
+
+// Of supports of at most `size` of these entries within the bounds, and the last entry besides where it is free, the
+// one on which right' x - x' H x / 2 rises most: by more than `gain`, else none. Ends after so many products.
+Compared best_support(const KnownRows& rows, std::span<const double> right, const Indices& among, std::size_t size,
+                      bool free, GroupBounds groups, double gain, std::int64_t products);
 
 } // namespace optiframe::tvcs::fits

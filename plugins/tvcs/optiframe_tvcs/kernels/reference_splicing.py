@@ -114,6 +114,7 @@ def best_support(
     room: NDArray[np.int64],
     gain: float,
     products: int,
+    others: int,
     chosen: NDArray[np.bool_],
 ) -> bool:
     """Looks through all supports for the one on which ``right' x - x' H x / 2`` rises most.
@@ -130,13 +131,15 @@ def best_support(
         What a support must gain at least.
     products
         After how many multiplications to end.
+    others
+        -1, or how many entries besides `chosen` to look at: those that fit best in place of one of these.
     chosen
         Set to the best support that was found; to False where none gains more than `gain`.
 
     Returns
     -------
-    Whether no other support gains more: by the kernel where the search came to its end and no columns were
-    alike, here never.
+    Whether no other support of what was looked at gains more: by the kernel where the search came to its end
+    and no columns were alike, here never.
     """
     chosen[:] = False
     return False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,69 +15,91 @@ from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.splicing import best_support
 from optiframe_tvcs.learning.best_subset.search import LEAST_FALL, Search, is_better
 from optiframe_tvcs.learning.best_subset.small import SmallSearch, whole_hessian
+from optiframe_tvcs.learning.gradmp import digest
 from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.weighted import weighted
 from optiframe_tvcs.learning.with_intercept import WithIntercept
+from optiframe_tvcs.sets.sparse_sets import support
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _EXACT = 1e-6  # of the value at zero: rounding in what is compared may reach a thousandth of so good a fit
+_FEW, _OTHERS = (
+    15,
+    14,
+)  # entries inside and outside whose supports are compared: mostly in a tenth of a millisecond
+_PRODUCTS = 200_000  # multiplications for that
 
 
 class AllSupports:
-    """A search, and where it finds nothing better, once, a comparison of all supports.
+    """A search, and where it finds nothing better, a comparison of all supports, or of many nearby.
 
     Branch and bound for least squares over `Cardinality` and three-view sets, with or without an intercept:
     what remains to be chosen gains no more than all of it would together (after Furnival, Wilson 1974, "leaps
-    and bounds"). Other problems are left to the search.
+    and bounds"). All supports are compared once. If that takes too long, those of the entries inside and of
+    the 14 that fit best in place of one of them are, in sizes up to 10. Other problems: the search only.
 
     Parameters
     ----------
     search
         What is asked first.
     products
-        Multiplications after which the comparison ends without a proof.
+        Multiplications after which the comparison of all ends without a proof; 0: nothing is compared.
+    whole
+        Whether to compare all.
     """
 
     proved = False  # whether the last fit is the best of all
 
-    def __init__(self, search: Search | SmallSearch, problem: Minimize, products: int) -> None:
-        self._search, self._problem, self._products, self.trying = search, problem, products, search.trying
+    def __init__(
+        self, search: Search | SmallSearch, problem: Minimize, products: int, *, whole: bool = True
+    ) -> None:
+        self._search, self._problem, self.trying = search, problem, search.trying
+        self._products, self._whole, self._met = products, whole and products > 0, set[bytes]()
 
     def improved(self, x: Array, value: float) -> tuple[Array, float] | None:
         """As of `Search`."""
         better = self._search.improved(x, value)
-        if better is None and self._products and self.trying.time_left() > 0:
-            better = self._compared(x, value)
-            self._products = 0
+        if better is None and self._whole:
+            self._whole = False
+            better = self._compared(x, value, self._products, -1)
+        key = digest(support(x))
+        if better is None and self._products and not self.proved and key not in self._met:
+            self._met.add(key)
+            if np.count_nonzero(x) <= _FEW:
+                better = self._compared(x, value, _PRODUCTS, _OTHERS)
         return better
 
-    def _compared(self, x: Array, value: float) -> tuple[Array, float] | None:
-        function, bounds = self._problem.function, _bounds(self._problem)
-        start = function.value(np.zeros(x.shape))
-        if (
-            bounds is None
-            or not isinstance(function, LeastSquares)
-            or x.size**2 > self._products
-            or value <= _EXACT * start
-        ):
+    def _compared(self, x: Array, value: float, products: int, others: int) -> tuple[Array, float] | None:
+        quadratic, bounds = self._quadratic, self._bounds
+        if quadratic is None or bounds is None or self.trying.time_left() == 0:
             return None
-        hessian = whole_hessian(function)
-        if hessian is None:
+        (table, place, against, start), (size, free, labels, room) = quadratic, bounds
+        if value <= _EXACT * start or (others < 0 and x.size**2 > products):
             return None
-        (table, place), (size, free, labels, room) = hessian, bounds
-        kept = np.zeros(x.shape, dtype=bool)
-        against = -function.gradient(np.zeros(x.shape))
-        gain = start - value * (1.0 - LEAST_FALL)
-        complete = best_support(table, place, against, size, free, labels, room, gain, self._products, kept)
-        if not kept.any():
-            self.proved = complete
+        gain, kept = start - value * (1.0 - LEAST_FALL), x != 0
+        complete = best_support(table, place, against, size, free, labels, room, gain, products, others, kept)
+        if kept.any():
+            found = minimise_on(self._problem.function, kept, np.where(kept, x, 0.0))
+            ahead = self._problem.function.value(found)
+            if is_better(ahead, value):
+                self.proved = complete and others < 0
+                return found, ahead
             return None
-        found = minimise_on(function, kept, np.where(kept, x, 0.0))
-        ahead = function.value(found)
-        if not is_better(ahead, value):
+        self.proved = complete and others < 0
+        return None
+
+    @cached_property
+    def _bounds(self) -> tuple[int, bool, NDArray[np.int64], NDArray[np.int64]] | None:
+        return _bounds(self._problem)
+
+    @cached_property
+    def _quadratic(self) -> tuple[Array, NDArray[np.intp], Array, float] | None:
+        """All rows of the Hessian, the gradient at zero turned round, and the value there."""
+        function: Any = self._problem.function
+        if self._bounds is None or (hessian := whole_hessian(function)) is None:
             return None
-        self.proved = complete
-        return found, ahead
+        zero = np.zeros(function.shape)
+        return *hessian, -function.gradient(zero), function.value(zero)
 
 
 def _bounds(problem: Minimize) -> tuple[int, bool, NDArray[np.int64], NDArray[np.int64]] | None:

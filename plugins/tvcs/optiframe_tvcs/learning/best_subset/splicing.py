@@ -82,7 +82,7 @@ class Splicing(Solver[Minimize, Array, None]):
     proof: NonNegativeInt = Field(
         default=1_000_000,
         description="multiplications at most, of about a nanosecond each, to compare all supports of least "
-        "squares; 0: none",
+        "squares; 0: none, and none near by",
     )
     inner: Inner = "auto"
 
@@ -99,7 +99,7 @@ class Splicing(Solver[Minimize, Array, None]):
             return Status.CONVERGED, "no support of the set fits better: all were compared"
         return Status.FINISHED, "no exchange improves the fit"
 
-    def search(self, problem: Minimize, time_left: Callable[[], float]) -> AllSupports:
+    def search(self, problem: Minimize, time_left: Callable[[], float], *, prove: bool = True) -> AllSupports:
         """What leads from fit to fit; runs may share one, and then fit no wide support twice."""
         trying, pursuit = trials(problem.function, self.inner, time_left), self.pursuit
         if pursuit is None:
@@ -107,7 +107,7 @@ class Splicing(Solver[Minimize, Array, None]):
             pursuit = _STEPS_BESIDE_PAIRS if compared else _STEPS
         general = Search(problem.function, problem.over, trying, pursuit=pursuit, width=self.width)
         search = (small_search(problem, general) if self.inner == "auto" else None) or general
-        return AllSupports(search, problem, self.proof if self.inner == "auto" else 0)
+        return AllSupports(search, problem, self.proof if self.inner == "auto" else 0, whole=prove)
 
     def fits(self, problem: Minimize, start: Array, search: AllSupports) -> Iterator[tuple[Array, float]]:
         """Fits from a point of the set, each better than the one before, and their values."""

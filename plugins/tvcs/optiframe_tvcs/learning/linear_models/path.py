@@ -224,9 +224,7 @@ class SizePath:
             return self._solve(problem, start, splicing)
         # Around a small fit, what a run checks and records takes three times as long as the fit.
         if self._search is None or self._search[0] is not problem:
-            if not self._provable:
-                splicing = splicing.model_copy(update={"proof": 0})
-            self._search = problem, splicing.search(problem, lambda: np.inf)
+            self._search = problem, splicing.search(problem, lambda: np.inf, prove=self._provable)
         search, inside = self._search[1], np.asarray(problem.over.project(start))
         *before, (x, value) = splicing.fits(problem, inside, search)
         self._provable = search.proved
