@@ -87,6 +87,9 @@ double sampled(Vector<double>& sample, i64 place) {
     return sample[place];
 }
 
+// Of n elements every so many are looked at: 1,000 say enough, and it is not to take longer than to use them all.
+i64 step_to_sample(i64 n) { return std::max<i64>(1, n / std::clamp<i64>(n / 16, 64, 1000)); }
+
 } // namespace
 
 Columns by_columns(const View& rows, std::span<const double> worth, i64 columns) {
@@ -187,7 +190,7 @@ i64 price_out(const Elements& all, std::span<const double> phi, const Windows& w
 
 double rank_value(std::span<const double> whole, i64 rank) {
     const i64 n = static_cast<i64>(whole.size());
-    const i64 step = std::max<i64>(1, n / std::min<i64>(1000, std::max<i64>(64, n / 16)));
+    const i64 step = step_to_sample(n);
     Vector<double> sample;
     for (i64 k = 0; k < n; k += step) sample.push_back(whole[k]);
     const i64 place = static_cast<i64>(sample.size()) - 1 - rank / step;
@@ -197,8 +200,7 @@ double rank_value(std::span<const double> whole, i64 rank) {
 double near_width(const View& view, std::span<const double> worth, const Prices& prices, double want) {
     const i64 n = view.elements();
     if (n == 0) return 0.0;
-    // Looking at them is not to take longer than using them.
-    const i64 step = std::max<i64>(1, n / std::min<i64>(1000, std::max<i64>(64, n / 16)));
+    const i64 step = step_to_sample(n);
     Vector<double> sample;
     i64 i = 0;
     for (i64 k = 0; k < n; k += step) {

@@ -1,4 +1,4 @@
-// A few elements chosen of many: they are among the first of their groups, and a sample of a group says nothing of them.
+// A few elements chosen of many: these are among the first of their groups, of which a sample says nothing.
 #pragma once
 
 #include "candidates.hpp"

@@ -23,6 +23,9 @@ constexpr i64 looks = 120, few_looks = 20, simplex_looks = 200;
 // Units in links at a group, with which the repair would be given up. Or of those chosen, and one a node, with which a
 // simplex is as quick without prices.
 constexpr double most_of_links = 2.0, most_of_chosen = 0.75;
+// Times what an element of a fixed group is worth more: two groups, the total, and half as much for its cost.
+constexpr double most_worth = 3.5;
+constexpr i64 nearly_all = 99;      // of 100 links, that cost as much as the one before: prices say nothing
 constexpr int few_steps = 6;      // where one view has a few groups: paths between these are quick
 constexpr int steps = 24;         // with one ramp for all groups, and then with one for each: elements a group on it
 constexpr double each_widths[] = {1.5, 1.5, 1.2, 1.2, 1.0, 1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1};
@@ -147,8 +150,8 @@ bool find_prices(Listed& of, double at_group, bool simplex, i64 nodes, Prices& p
     Flow flow(bounds, prices);
     flow.start(counts);
     const double units = static_cast<double>(flow.units());
-    const double most = simplex ? std::min(most_of_chosen * static_cast<double>(bounds.total), static_cast<double>(nodes))
-                                : most_of_links * at_group;
+    const double of_chosen = most_of_chosen * static_cast<double>(bounds.total);
+    const double most = simplex ? std::min(of_chosen, static_cast<double>(nodes)) : most_of_links * at_group;
     if (units > most) return false;
     const Arcs arcs{view, list.worth, columns.view(), columns.worth, columns.place, list.chosen};
     carry_all(flow, arcs, (simplex && units > 0.5 * at_group ? few_looks : looks) * n, effort);
@@ -170,12 +173,12 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     }
     double more = 2.0 * static_cast<double>(high - low) + 1.0; // of a group that is fixed
     int cut = 0;
-    for (; 3.5 * more > largest; more = std::ceil(0.5 * more)) ++cut;
+    for (; most_worth * more > largest; more = std::ceil(0.5 * more)) ++cut;
     const bool simplex = n >= many;
     if (cut > 0 && !(rough && simplex)) return false;
     Listed listed(links, ends, more, cut);
     const bool few = has_few_groups(listed.list.view().groups(), listed.across());
-    if (!few && simplex && 100 * alike > 99 * n) return false; // prices say nothing
+    if (!few && simplex && 100 * alike > nearly_all * n) return false;
     Prices prices{std::max(listed.total.more[0], 0.0), listed.rows.more, listed.columns.more};
     for (double& u : prices.u) u = std::max(u, 0.0);
     for (double& w : prices.w) w = std::max(w, 0.0);

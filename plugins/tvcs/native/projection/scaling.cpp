@@ -14,6 +14,8 @@ namespace {
 constexpr i64 factor = 8;        // between the widths of two phases
 constexpr i64 looks_to_fit = 4;  // looks at arcs, times all arcs, before potentials are given up
 constexpr i64 looks_a_rise = 4;  // looks at arcs, times all arcs, between two updates of all potentials
+constexpr i64 few_arcs = 4, many_arcs = 32; // of a node that looks at all of them in each pass
+constexpr i64 looks_at_all = 16; // at a node's arcs, before it gives away all its excess in one pass
 constexpr i64 patience = 6;      // updates in the first phase: after more, its width is too small for the way that
 constexpr i64 wider = 512;       // excess has to go, and a wider one comes first
 
@@ -132,7 +134,7 @@ private:
     // Pushes what a node has too much of, and lowers its potential where it must; gives the looks at arcs.
     i64 discharge(i64 v, i64 width) {
         const i64 begin = first[v], end = first[v + 1];
-        const bool several = end - begin >= 4 && end - begin <= 32;
+        const bool several = few_arcs <= end - begin && end - begin <= many_arcs;
         const i64 looks = several ? discharge_by_all(v, begin, end, width) : discharge_by_last(v, begin, end, width);
         effort.arcs += looks;
         pace.after(looks);
@@ -187,7 +189,7 @@ private:
             looks += end - begin;
             if (best == nowhere) break; // found out by the next update
             potential[v] = best - width;
-            if (looks > crowded + 16 * (end - begin)) {
+            if (looks > crowded + looks_at_all * (end - begin)) {
                 looks += give_away(v, width);
                 break;
             }

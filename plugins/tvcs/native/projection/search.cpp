@@ -21,6 +21,8 @@ constexpr double sampled_window = 2.5;
 constexpr double wide[] = {8.0};
 constexpr double first_widths[] = {16.0};
 constexpr double last_widths[] = {3.0, 0.7};
+constexpr double from_nothing = 0.2; // of the worths' deviation: wide enough for Newton steps, narrow beside the values
+constexpr double most_of_list = 0.3; // on a ramp: a wider one would average over values that decide nothing
 
 // For prices from those of a similar projection: elements a group in the width that all are measured by,
 // elements in a window and for the root of the group (as counts vary), and the widest of these widths.
@@ -99,14 +101,12 @@ struct Smoothed {
         const double n = static_cast<double>(rows.worth.size());
         const double groups = static_cast<double>(prices.u.size() + prices.w.size());
         if (cold) {
-            // wide enough for Newton steps, narrow beside the values
             const double mean = std::reduce(rows.worth.begin(), rows.worth.end()) / n;
-            const double tau = 0.2 * deviation(rows.worth, mean) + 2.0;
+            const double tau = from_nothing * deviation(rows.worth, mean) + 2.0;
             sweep(total, std::max(tau, narrowest), 0.5, 1, prices);
         }
         for (const double width : widths) {
-            // at most .3 of the list: a wider ramp would average over values that decide nothing
-            const double near = near_width(rows.view, rows.worth, prices, std::min(width * groups, 0.3 * n));
+            const double near = near_width(rows.view, rows.worth, prices, std::min(width * groups, most_of_list * n));
             sweep(total, std::max(narrowest, 2.0 * near), close, times, prices);
         }
     }

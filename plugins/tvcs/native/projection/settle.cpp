@@ -127,7 +127,7 @@ public:
         for (Link& link : links) link.cost = cost_of(link);
     }
 
-    // Makes the flow nearly best for these costs, and leaves the links that may still change. False where it is given up.
+    // Makes the flow nearly best for these costs, and leaves the links that may still change. False: it is given up.
     bool solve(i64 first, Vector<double>* raised, int coarse) {
         const i64 nodes = static_cast<i64>(potential.size());
         // So near the best that what may still change costs less than a few times the nodes less.

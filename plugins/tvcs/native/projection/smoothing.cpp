@@ -15,6 +15,14 @@ namespace {
 
 constexpr double counted = 3.0; // elements on a ramp; fewer say nothing of how far apart they lie
 constexpr double narrower = 0.05, wider = 8.0; // a ramp becomes in a step, at most
+// Newton steps and halvings, before a threshold is taken as it is: halvings alone end after 57, from 2^50 units on the
+// narrowest ramp to a hundredth of it. That of the total is no better known than those of the groups.
+constexpr int most_steps = 80, most_for_total = 60;
+constexpr double known = 0.01; // of a ramp: so well is a threshold known
+constexpr double at_end = 0.9; // of a window: a threshold there would have moved further, and the next is as wide again
+// A window holds about so many elements for each that it needs, after steps by what they miss but for these limits.
+constexpr double fewest_held = 0.75, most_held = 1.4, aimed_at = 1.1, least_step = 0.3, most_step = 4.0;
+constexpr int steps_to_spread = 20;
 constexpr double widest_for_ties = 64.0, narrowest_for_ties = 0.7;
 
 struct Count {
@@ -107,7 +115,7 @@ const double* at(std::span<const double> numbers, i64 k) {
                                                double bound, double low, double high, double guess, double tau,
                                                double close) {
     double theta = std::min(std::max(guess, low), high);
-    for (int step_number = 0; step_number < 80; ++step_number) {
+    for (int step_number = 0; step_number < most_steps; ++step_number) {
         const Count count = ramp_count(t, copies, n, theta, tau);
         const double over = sure + count.above - bound;
         if (std::abs(over) <= close) break;
@@ -115,7 +123,7 @@ const double* at(std::span<const double> numbers, i64 k) {
         double step = count.slope > 0 ? theta + over / count.slope : low - 1.0;
         if (!(low < step && step < high)) {
             step = 0.5 * (low + high);
-            if (step <= low || step >= high || high - low < 0.01 * tau) return step;
+            if (step <= low || step >= high || high - low < known * tau) return step;
         }
         theta = step;
     }
@@ -245,7 +253,7 @@ OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double*
     // y0: where the counts, each limited by its group's bound, meet the total.
     double low = 0.0, high = top + tau, y = y0;
     bool tried_zero = false;
-    for (int step_number = 0; step_number < 60; ++step_number) {
+    for (int step_number = 0; step_number < most_for_total; ++step_number) {
         double held = 0.0, slope = 0.0;
         for (i64 g = 0; g < groups; ++g) {
             if (star[g] > y) {
@@ -268,7 +276,7 @@ OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double*
         }
         if (!(low < step && step < high)) {
             step = 0.5 * (low + high);
-            if (high - low < 0.01 * tau) break;
+            if (high - low < known * tau) break;
         }
         y = step;
     }
@@ -282,7 +290,7 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
         const i64 begin = side.view.first[g], end = side.view.first[g + 1];
         const double theta = y0 + price[g], widest = old.empty() ? inf : old[g];
         const double moved = side.centre.empty() ? 0.0 : std::abs(theta - side.centre[g]);
-        if (moved > 0.9 * widest) {
+        if (moved > at_end * widest) {
             out[g] = 2.0 * widest; // it would have moved further
             continue;
         }
@@ -295,10 +303,10 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
         }
         // Near the threshold the count grows about in proportion to the distance.
         double h = std::min(largest, widest) * std::min(1.0, need[g] / weight);
-        for (int step = 0; step < 20; ++step) {
+        for (int step = 0; step < steps_to_spread; ++step) {
             const double n = count_within(t + begin, copies, end - begin, h);
-            if (0.75 * need[g] <= n && n <= 1.4 * need[g]) break;
-            h *= std::min(std::max(1.1 * need[g] / std::max(n, 0.1), 0.3), 4.0);
+            if (fewest_held * need[g] <= n && n <= most_held * need[g]) break;
+            h *= std::clamp(aimed_at * need[g] / std::max(n, 0.1), least_step, most_step);
         }
         out[g] = std::min(h, 1.5 * widest);
     }
