@@ -79,7 +79,7 @@ nb::object project(const tvcs::Layout& layout, In<double> values, bool squared, 
     tvcs::Report report;
     {
         nb::gil_scoped_release unlocked;
-        report = tvcs::project(layout, {span(values), squared}, from, forced, into);
+        report = tvcs::project(layout, span(values), squared, from, forced, into);
     }
     return answer_of(report);
 }
@@ -116,7 +116,7 @@ bool keep(const tvcs::Layout& layout, nb::handle values, nb::handle kept) {
     const Doubles from(values, false, n, "values"), into(kept, true, n, "kept");
     nb::gil_scoped_release unlocked;
     std::vector<double> prices(prices_of(layout));
-    return !tvcs::project(layout, {from.span(), true}, {{}, 0}, false, {prices, {}, into.span()}).refused;
+    return !tvcs::project(layout, from.span(), true, {{}, 0}, false, {prices, {}, into.span()}).refused;
 }
 
 } // namespace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optiframe_tvcs.kernels import projection, reference
 from optiframe_tvcs.kernels.answers import Effort, Report
 from optiframe_tvcs.kernels.numbers import quantise
-from optiframe_tvcs.projection.certificate import Prices, check
+from optiframe_tvcs.projection.certificate import Bounds, Prices, check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from tvcs_common import (
     CASES,
@@ -392,6 +392,34 @@ def test_ties_that_a_fallback_from_given_prices_leaves_are_solved_in_finer_units
     plan = ProjectionPlan(*instance.bounds)
     cold = plan.solve(v, squared=True)
     assert np.array_equal(plan.solve(v, cold.prices, squared=True).support, cold.support)  # once without end
+
+
+def test_groups_that_may_keep_nothing_have_some_price_where_all_worths_are_alike() -> None:
+    p, rng = 12_000, np.random.default_rng(10)
+    rows, columns = (rng.integers(0, groups, p).astype(np.int32) for groups in (120, 200))
+    row_caps = rng.integers(0, 5, 120)
+    total = int(rng.uniform(0.5, 1.1) * row_caps.sum())
+    alike = Instance(np.full(p, 0.37), Bounds(rows, row_caps, columns, np.full(200, 3), total))
+    layout, supports = projection.Layout(**layout_arguments(alike)), []
+    for forced in (False, True):
+        given = project_arguments(alike, forced=forced)
+        projection.project(layout, **given)
+        supports.append(given["support"])
+    assert np.array_equal(*supports)  # once read beyond an array, which sanitizers see
+
+
+@pytest.mark.parametrize(
+    "case", [("pareto", "1 or 2", "1"), ("square", "sum", "2"), ("square", "product", "2")]
+)
+def test_a_few_of_many_are_those_that_cost_scaling_chooses(case: Case) -> None:
+    instance = adversarial_instance(case, 22_500, 3)
+    layout = projection.Layout(**layout_arguments(instance))
+    supports = []
+    for forced in (False, True):
+        given = project_arguments(instance, forced=forced)
+        projection.project(layout, **given)
+        supports.append(given["support"])
+    assert np.array_equal(*supports)
 
 
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")

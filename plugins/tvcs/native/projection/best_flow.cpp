@@ -36,7 +36,7 @@ bool have_few_groups(const Ends& ends) {
 
 bool suit_prices(std::span<const Link> links, const Ends& ends) {
     const i64 many = std::max(many_elements, many_each * static_cast<i64>(ends.node.size()));
-    const i64 elements = std::ranges::count_if(links, [](const Link& link) { return link.element >= 0; });
+    const i64 elements = std::ranges::count_if(links, &Link::is_element);
     return elements >= (have_few_groups(ends) ? some_elements : many);
 }
 
@@ -79,12 +79,12 @@ Solved best_flow(std::span<Link> links, std::span<i64> excess, std::span<i64> mo
     const bool balanced = units == 0;
     const auto [at_group, load] = load_of_paths(links, excess, ends);
     // What prices of worths that are alike leave is quick by paths or cost scaling; many units are by the latter.
-    const bool few = nodes <= fewest_nodes && (balanced || (aim.first > 0 && units <= nodes));
+    const bool flat_trees = nodes <= fewest_nodes && (balanced || (aim.first > 0 && units <= nodes));
     const auto by_simplex_within = [&](i64 looks) {
         return looks > 0 && solve_by_simplex(links, excess, moved, looks * n, effort);
     };
     const auto by_simplex = [&] {
-        const bool flat = few || !aim.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
+        const bool flat = flat_trees || !aim.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
         return by_simplex_within(flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0);
     };
     const auto by_prices = [&] {
@@ -96,7 +96,7 @@ Solved best_flow(std::span<Link> links, std::span<i64> excess, std::span<i64> mo
         return aim.ways != Ways::but_paths && load <= heavy_load &&
                carry_by_paths(links, excess, moved, ends, work_for_paths * n, effort);
     };
-    const bool simplex_first = few && at_group > few_links && load > light_load;
+    const bool simplex_first = flat_trees && at_group > few_links && load > light_load;
     if (by_prices() || (simplex_first && by_simplex()) || by_paths() || (!simplex_first && by_simplex()))
         return Solved::exactly;
     // From finer units on, flows are best ones of coarser units, which cost scaling soon ends.

@@ -94,22 +94,23 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, double com
     effort.candidates = list.size();
     const Choice choice{list.view(), list.worth, list.chosen, found.sure};
     Counts counts = choose(choice, bounds, prices);
-    Flow began(bounds, prices);
-    began.start(counts);
+    Flow flow(bounds, prices);
+    flow.start(counts);
     const bool tied = common > 1.0;
     // Where each level of worths holds some elements of a group, sweeps say no more than smoothing did.
-    const bool levels = common * static_cast<double>(all.whole.size()) > limit * static_cast<double>(began.source);
-    if (!tied || !levels) improve(choice, tied ? much_better : 1.0, true, prices, counts, began);
-    effort.units = began.units();
-    if (!tied && !worth_carrying(began, work_for(all.whole.size()))) {
-        began.read_prices(limit, prices);
+    const bool levels = common * static_cast<double>(all.whole.size()) > limit * static_cast<double>(flow.source);
+    if (!tied || !levels) improve(choice, tied ? much_better : 1.0, true, prices, counts, flow);
+    effort.units = flow.units();
+    if (!tied && !worth_carrying(flow, work_for(all.whole.size()))) {
+        flow.read_prices(limit, prices);
         return false;
     }
     const bool simplex = carry == Carry::by_simplex;
     if (simplex && 2 * effort.units > std::reduce(counts.rows.begin(), counts.rows.end())) return false;
-    Flow flow = began;
-    Vector<u8> chosen = list.chosen;
     for (effort.rounds = 1; effort.rounds <= rounds; ++effort.rounds) {
+        // Flow and choice of the list agree here; to begin again is to go back to both.
+        const Flow before = flow;
+        Vector<u8> chosen = list.chosen;
         const Columns columns = by_columns(list.view(), list.worth, all.columns);
         const Arcs arcs{list.view(), list.worth, columns.view(), columns.worth, columns.place, chosen};
         const bool at_once = simplex && flow.units() > many_units &&
@@ -129,12 +130,11 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, double com
         if (how == Carried::all && joined == 0) return false;
         // Where many elements were missing, some threshold has gone much too far: from the beginning with them.
         if (how == Carried::all && joined > effort.units) {
-            flow = began;
+            flow = before;
             for (i64 k = 0; k < list.size(); ++k) all.state[list.place[k]] = listed_bit | list.chosen[k];
         }
         list = gather(all, found.listed);
         choose_again(list, flow);
-        chosen = list.chosen;
     }
     return false;
 }

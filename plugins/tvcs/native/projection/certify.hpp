@@ -16,8 +16,8 @@ i64 work_for(std::size_t elements);
 // Whether a repair is likely to do with so much: a search that comes by the source or the sink looks at all groups.
 bool worth_carrying(const Flow& flow, i64 work);
 
-// How units are carried: along shortest paths, or many at once by a network simplex, which ends soon on a short list,
-// and is not tried where prices leave half of what is chosen in the wrong groups.
+// How units are carried: along shortest paths; or many at once by a network simplex, which ends soon on a short list.
+// Then prices that leave half of what is chosen in the wrong groups are given up.
 enum class Carry { by_paths, by_simplex };
 
 // Repairs the list, prices all elements, and goes on with what was wrong. Fills the prices and the state of each

@@ -1,5 +1,7 @@
 #include "few_chosen.hpp"
 
+#include <algorithm>
+
 #include "certify.hpp"
 #include "search.hpp"
 #include "sweeps.hpp"

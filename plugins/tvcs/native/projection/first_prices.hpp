@@ -10,10 +10,6 @@ namespace optiframe::tvcs {
 inline constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};
 inline constexpr double narrow_widths[] = {8.0, 8.0, 8.0, 8.0, 8.0, 8.0, 4.0, 4.0,
                                            4.0, 4.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.7};
-// Elements a group say nothing of a few long ones: there the ramp becomes half as wide, which so few steps do.
-inline constexpr double halved[] = {0.0, 0.0};
-// From prices of another point, which are near.
-inline constexpr double given_widths[] = {3.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35};
 
 double mean_of(std::span<const double> worth);
 

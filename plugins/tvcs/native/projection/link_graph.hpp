@@ -14,6 +14,8 @@ struct Link {
     i32 room, back;
     i64 cost;
     i32 element; // its number among those that are open; below zero: the bound of a group or of all
+
+    bool is_element() const { return element >= 0; }
 };
 
 // The nodes of links: which group each is, the rows first, then the columns, the source and the sink. Elements in no

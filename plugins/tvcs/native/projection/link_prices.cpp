@@ -47,15 +47,13 @@ struct Groups {
     }
 };
 
-bool is_element(const Link& link) { return link.element >= 0; }
-
 // The links as a list of elements with bounds: of what costs the least, times 2^-cut, most is worth most.
 struct Listed {
     Listed(std::span<const Link> links, const Ends& ends, double more, int cut)
         : more(more), cut(cut), group(ends.node.size(), -1) {
         total.add(more);
         for (const Link& link : links) {
-            if (!is_element(link)) continue;
+            if (!link.is_element()) continue;
             const i64 i = group_of(ends, link.tail), j = group_of(ends, link.head), one = link.back;
             if (i + 1 == static_cast<i64>(list.first.size())) list.first.push_back(0);
             ++list.first[i + 1];
@@ -71,7 +69,7 @@ struct Listed {
             if (group[v] >= 0 && ends.node[v] >= ends.source())
                 (ends.node[v] == ends.source() ? rows : columns).bound[group[v]] = list.size();
         for (const Link& link : links) {
-            if (is_element(link)) continue;
+            if (link.is_element()) continue;
             if (ends.node[link.tail] == ends.sink())
                 total.free(0, link, cut);
             else if (ends.node[link.tail] == ends.source())
@@ -81,7 +79,7 @@ struct Listed {
         }
         list.first.resize(rows.bound.size() + 1, list.first.back());
         for (const Link& link : links) {
-            if (!is_element(link)) continue;
+            if (!link.is_element()) continue;
             const double worth = rows.more[group[link.tail]] + columns.more[group[link.head]] + total.more[0] -
                                  static_cast<double>(link.cost >> cut);
             list.worth.push_back(worth > 0 ? worth : -inf);
@@ -102,6 +100,7 @@ struct Listed {
     i64 raised(const Ends& ends, i64 v, const Prices& prices) const {
         const i64 g = group[v];
         const i64 of = ends.node[v], source = ends.source();
+        if (g < 0 && of < source) return 0; // a group without links may have any price
         const double by = of < ends.rows ? prices.y0 + prices.u[g] - rows.more[g] - total.more[0]
                           : of < source  ? columns.more[g] - prices.w[g]
                           : of == source ? prices.y0 - total.more[0]
@@ -124,19 +123,19 @@ bool find_prices(Listed& of, double at_group, bool simplex, i64 nodes, Prices& p
     const Bounds bounds = of.bounds();
     const i64 n = list.size(), across = of.across();
     const Elements all{view, list.worth, list.chosen, across};
-    const bool few = has_few_groups(view.groups(), across);
-    if (!few && are_few_chosen(n, view.groups(), across, static_cast<double>(bounds.total))) {
-        Effort own;
+    const bool few_groups = has_few_groups(view.groups(), across);
+    if (!few_groups && are_few_chosen(n, view.groups(), across, static_cast<double>(bounds.total))) {
+        Effort own; // which counts the candidates of the projection anew
         const bool proved = solve_few_chosen(all, bounds, 1.0, 2.0 * largest, prices, own);
         effort.arcs += own.arcs;
-        for (u8& each : list.chosen) each &= chosen_bit;
+        for (u8& each : list.chosen) each &= chosen_bit; // the proof's states, which are the choice again
         return proved;
     }
     const Columns columns = by_columns(view, list.worth, across);
     const Side row_side{view, list.worth, {}, {}, bounds.rows, {}, {}};
     const Side column_side{columns.view(), columns.worth, {}, {}, bounds.columns, {}, {}};
-    anneal(row_side, column_side, bounds.total, prices, of.more, widths_for_ties(few ? few_steps : steps));
-    if (few) {
+    anneal(row_side, column_side, bounds.total, prices, of.more, widths_for_ties(few_groups ? few_steps : steps));
+    if (few_groups) {
         round_to(1.0, prices);
         solve_few_groups(all, bounds, 2.0 * largest, prices, effort);
         return true;
@@ -164,7 +163,7 @@ bool find_prices(Listed& of, double at_group, bool simplex, i64 nodes, Prices& p
 bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends& ends, double at_group, bool rough,
                      Effort& effort) {
     const i64 nodes = static_cast<i64>(ends.node.size());
-    const i64 n = std::ranges::count_if(links, is_element);
+    const i64 n = std::ranges::count_if(links, &Link::is_element);
     i64 low = 0, high = 0, alike = 0;
     for (std::size_t m = 0; m < links.size(); ++m) {
         low = std::min(low, links[m].cost);
@@ -177,8 +176,8 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     const bool simplex = n >= many;
     if (cut > 0 && !(rough && simplex)) return false;
     Listed listed(links, ends, more, cut);
-    const bool few = has_few_groups(listed.list.view().groups(), listed.across());
-    if (!few && simplex && 100 * alike > nearly_all * n) return false;
+    const bool few_groups = has_few_groups(listed.list.view().groups(), listed.across());
+    if (!few_groups && simplex && 100 * alike > nearly_all * n) return false;
     Prices prices{std::max(listed.total.more[0], 0.0), listed.rows.more, listed.columns.more};
     for (double& u : prices.u) u = std::max(u, 0.0);
     for (double& w : prices.w) w = std::max(w, 0.0);
@@ -196,7 +195,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         link.cost += found[link.tail] - found[link.head];
         largest_left = std::max(largest_left, std::abs(link.cost));
         const i64 lack = ends.node[link.tail] == ends.source() ? -excess[link.head] : excess[link.tail];
-        const i64 by = is_element(link)  ? listed.list.chosen[k++] - link.back
+        const i64 by = link.is_element()  ? listed.list.chosen[k++] - link.back
                        : link.cost < 0   ? link.room
                        : link.cost > 0   ? -link.back
                                          : std::clamp<i64>(lack, -link.back, link.room);

@@ -1,5 +1,6 @@
 #include "one_list.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "certify.hpp"
@@ -15,7 +16,8 @@ constexpr i64 many_left = 3, few_each = 5;
 // Prices of another point: where they leave some units, steps on all elements take less time than to search for these;
 // where still as many are left, or one of so many elements in tiny groups, to begin anew does.
 constexpr i64 some_units = 10, many_units = 20, one_of = 32;
-constexpr double given_ramp = 6.0; // elements a group on the first ramp of these steps
+// Elements a group on the first ramp of these steps, and on the others.
+constexpr double given_ramp = 6.0, given_widths[] = {3.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35};
 // Before many units are repaired in a list of all elements, one is made of so many of each group as are nearest to its
 // threshold, if the former is so much longer: each unit is searched for in all of it.
 constexpr double nearest_each = 24.0, much_longer = 4.0;
@@ -29,7 +31,7 @@ bool has_tiny_groups(const Elements& all) {
 OneList::OneList(const Elements& all, const Bounds& bounds, i64 work, double limit, Prices& prices, Effort& effort)
     : all(all), bounds(bounds), work(work), limit(limit), prices(prices), effort(effort),
       worth(all.whole.begin(), all.whole.end()), none{Vector<i64>(all.view.groups()), Vector<i64>(all.columns)},
-      flow(bounds, prices), small(all.view.elements() <= few), tiny_groups(has_tiny_groups(all)) {
+      flow(bounds, prices), small(all.view.elements() <= most_for_one_list), tiny_groups(has_tiny_groups(all)) {
     for (double& q : worth)
         if (q <= 0) q = -inf; // of an arc: what is worth nothing is never chosen
 }

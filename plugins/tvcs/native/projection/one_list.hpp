@@ -7,22 +7,23 @@
 
 namespace optiframe::tvcs {
 
-inline constexpr i64 few = 3000; // elements up to which one list is quickest
+inline constexpr i64 most_for_one_list = 3000; // elements, up to which one list is quickest
 
 // Whether groups hold so few elements that smoothing says little, and candidates are nearly all.
 bool has_tiny_groups(const Elements& all);
 
 // Prices that leave a few units in the wrong groups, and shortest paths that carry these. With more than a few
 // elements, or in tiny groups, it gives up where it would look at more than `work` arcs. Where a way says true the
-// prices prove what is chosen; each is to be called once.
+// prices prove what is chosen; call one of them, once.
 class OneList {
 public:
     OneList(const Elements& all, const Bounds& bounds, i64 work, double limit, Prices& prices, Effort& effort);
+    OneList(const OneList&) = delete;
 
     // Newton steps first, or sweeps where groups are tiny.
     bool solve_from_nothing();
 
-    // From prices of another point; where these do not help, it begins anew.
+    // From prices of another point; where these do not help, it starts again without prices.
     bool solve_from_given();
 
     // From prices that were near enough for candidates, which took too much work.

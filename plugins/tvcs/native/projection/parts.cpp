@@ -1,5 +1,7 @@
 #include "parts.hpp"
 
+#include <algorithm>
+
 namespace optiframe::tvcs {
 
 Vector<i32> strong_parts(std::span<const Link> links, i64 nodes) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <optiframe/dispatch.hpp>
+#include <optiframe/interrupt.hpp>
 #include <optiframe/memory.hpp>
 
 #include "assignment.hpp"
@@ -34,6 +35,8 @@ constexpr i64 fewer_looks = 4;  // and at arcs: from good prices cost scaling is
 // Before steps on all elements, so much less work. Where worths tie many units are carried at once, with much work.
 constexpr i64 first_hurry = 4;
 constexpr i64 warm_hurry = 5; // and less again with prices given
+// If a few long groups hold all elements, a count a group says little: two steps, on ramps half as wide each time.
+constexpr double halved[] = {0.0, 0.0};
 
 bool are_far_apart(std::span<const double> whole, i64 positive) {
     return rank_value(whole, positive / 2) * far < mean_of(whole);
@@ -79,27 +82,28 @@ void write(const Layout& layout, const Point& point, std::span<const u8> state, 
     });
 }
 
-Report choose_nothing(const Layout& layout, const Point& point, double top, const Into& into) {
-    const Units units = units_for(top, point.squared);
+Report choose_nothing(const Layout& layout, const Point& point, const Into& into) {
+    const Units units = units_for(point.top, point.squared);
     Prices prices = no_prices(layout.rows(), layout.columns());
-    if (top > 0.0) prices.y0 = units.limit;
+    if (point.top > 0.0) prices.y0 = units.limit;
     write(layout, point, Vector<u8>(point.values.size()), prices, into);
     return {false, units.unit, {}};
 }
 
 class Projection {
 public:
-    Projection(const Layout& layout, const Point& point, double top, const Start& start, bool forced)
+    Projection(const Layout& layout, const Point& point, const Start& start, bool forced)
         : layout(layout), point(point), bounds(layout.bounds()), warm(!start.prices.empty()), forced(forced),
           worths(room<double>(point.values.size())), whole(worths.get(), point.values.size()),
           state(point.values.size()), open_in(layout.rows()),
           all{layout.view(), whole, state, layout.columns(), open_in},
-          prices(no_prices(layout.rows(), layout.columns())), units(units_for(top, point.squared)) {
-        count_worths(top);
+          prices(no_prices(layout.rows(), layout.columns())), units(units_for(point.top, point.squared)) {
+        count_worths();
         if (warm) read_start(start);
     }
+    Projection(const Projection&) = delete;
 
-    // False where prices given led nowhere: then it is to begin without.
+    // False where prices given did not help: then another one begins without.
     bool solve() {
         bool proved = !forced && prove();
         if (cut > 0 && !(proved && chooses_all_cut())) {
@@ -122,8 +126,9 @@ public:
     const Effort& effort() const { return report.effort; }
 
 private:
-    // Worths in whole numbers, what they are like, and with what breaks ties where shortest paths do the work.
-    void count_worths(double top) {
+    // Worths as whole numbers, with what breaks ties where one list or an assignment solves them, and what decides on
+    // the way.
+    void count_worths() {
         const i64 positive = quantise(point.values, point.squared, layout.rank, units, whole);
         common = common_unit(whole);
         const bool tiny_groups = has_tiny_groups(all);
@@ -132,10 +137,10 @@ private:
         cut = may_cut ? spare_bits(layout, whole, positive) : 0;
         uncut = units;
         if (cut > 0) {
-            units = units_for(std::ldexp(top, point.squared ? -cut / 2 : -cut), point.squared);
+            units = units_for(std::ldexp(point.top, point.squared ? -cut / 2 : -cut), point.squared);
             quantise(point.values, point.squared, layout.rank, units, whole);
         }
-        one_list = layout.elements() <= few || tiny_groups || are_far_apart(whole, positive);
+        one_list = layout.elements() <= most_for_one_list || tiny_groups || are_far_apart(whole, positive);
         const bool one = common == units.limit; // worth for all
         if (one_list || one || layout.assignment)
             ties = add_ties(point.values, point.squared, layout.rank, units.unit, common,
@@ -168,7 +173,7 @@ private:
         const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
         // From given prices a path for each row that these leave without takes longer on a large matrix than steps.
         if (limited && (!warm || layout.elements() > several)) {
-            const bool some = layout.elements() <= few;
+            const bool some = layout.elements() <= most_for_one_list;
             first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds,
                          some ? std::span<const double>(widths) : narrow_widths, prices);
         }
@@ -208,10 +213,11 @@ private:
             if (near_given(soon / warm_hurry)) return true;
             prices = no_prices(layout.rows(), layout.columns());
         }
-        const bool few = are_few_chosen(layout.elements(), layout.rows(), layout.columns(), layout.most_chosen);
-        if (few && solve_few_chosen(all, bounds, grain, units.limit, prices, report.effort)) return true;
-        if (few) prices = no_prices(layout.rows(), layout.columns());
-        if (!few && !stepped && near_samples(soon)) return true;
+        const bool few_chosen =
+            are_few_chosen(layout.elements(), layout.rows(), layout.columns(), layout.most_chosen);
+        if (few_chosen && solve_few_chosen(all, bounds, grain, units.limit, prices, report.effort)) return true;
+        if (few_chosen) prices = no_prices(layout.rows(), layout.columns());
+        if (!few_chosen && !stepped && near_samples(soon)) return true;
         if (is_one_view() && list_of_all(work).solve_one_view()) return true;
         if (near_steps(looks)) return true;
         return !alike && list_of_all(work).solve_from_near();
@@ -274,7 +280,7 @@ private:
     const Bounds bounds;
     const bool warm, forced;
     const Room<double> worths;
-    const std::span<double> whole; // they in units
+    const std::span<double> whole; // in units
     Vector<u8> state;
     Vector<i64> open_in; // of each row
     const Elements all;
@@ -288,31 +294,31 @@ private:
     Report report;
 };
 
-Report solve(const Layout& layout, const Point& point, double top, const Start& start, bool forced, const Into& into) {
-    if (top == 0.0 || layout.total == 0) return choose_nothing(layout, point, top, into);
-    Projection projection(layout, point, top, start, forced);
+Report solve(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into) {
+    if (point.top == 0.0 || layout.total == 0) return choose_nothing(layout, point, into);
+    Projection projection(layout, point, start, forced);
     if (projection.solve()) return projection.write_into(into);
-    Report anew = solve(layout, point, top, {}, forced, into);
+    Report anew = solve(layout, point, {}, forced, into);
     anew.effort.arcs += projection.effort().arcs;
     return anew;
 }
 
 } // namespace
 
-Report project(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into) {
-    const double top = largest_value(point.values, point.squared);
-    if (top < 0.0) return {true, 0, {}};
-    if (top == 0.0 || !are_alike(point.values, point.squared, top))
-        return solve(layout, point, top, start, forced, into);
+Report project(const Layout& layout, std::span<const double> values, bool squared, const Start& start, bool forced,
+               const Into& into) {
+    const Point point{values, squared, largest_value(values, squared)};
+    if (point.top < 0.0) return {true, 0, {}};
+    if (point.top == 0.0 || !are_alike(values, squared, point.top)) return solve(layout, point, start, forced, into);
     // Ones in their place have few bits, which leaves room below for what breaks ties.
-    Vector<double> ones(point.values.size());
+    Vector<double> ones(values.size());
     for (std::size_t k = 0; k < ones.size(); ++k)
-        ones[k] = (point.squared ? point.values[k] != 0.0 : point.values[k] > 0.0) ? 1.0 : 0.0;
-    Report report = solve(layout, {ones, point.squared}, 1.0, {}, forced, into);
-    const Units units = units_for(top, point.squared);
-    const double each = units.limit / units_for(1.0, point.squared).limit;
+        ones[k] = (squared ? values[k] != 0.0 : values[k] > 0.0) ? 1.0 : 0.0;
+    Report report = solve(layout, {ones, squared, 1.0}, {}, forced, into);
+    const Units units = units_for(point.top, squared);
+    const double each = units.limit / units_for(1.0, squared).limit;
     for (double& price : into.prices) price = std::min(std::rint(price * each), units.limit);
-    for (std::size_t k = 0; k < into.kept.size(); ++k) into.kept[k] = into.kept[k] != 0.0 ? point.values[k] : 0.0;
+    for (std::size_t k = 0; k < into.kept.size(); ++k) into.kept[k] = into.kept[k] != 0.0 ? values[k] : 0.0;
     report.unit = units.unit;
     return report;
 }

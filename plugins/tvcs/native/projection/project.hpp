@@ -26,6 +26,7 @@ struct Report {
 };
 
 // With `forced` cost scaling answers, or the network simplex.
-Report project(const Layout& layout, const Point& point, const Start& start, bool forced, const Into& into);
+Report project(const Layout& layout, std::span<const double> values, bool squared, const Start& start, bool forced,
+               const Into& into);
 
 } // namespace optiframe::tvcs

@@ -45,12 +45,12 @@ public:
 
     void add_element(i64 k, i64 row) {
         const bool chosen = state[k] & chosen_bit;
-        // Read once, as another thread may change it: what is no worth by now is the least.
+        // Read once, as another thread may change it: what is no worth by now, or too large a one, is the least.
         const double given = point.values[layout.place(k)], value = point.squared ? std::abs(given) : given;
         links.push_back({static_cast<i32>(row_node(row)), static_cast<i32>(column_node(layout.column[k])), !chosen,
                          chosen, 0, static_cast<i32>(elements.size())});
         elements.push_back(static_cast<i32>(k));
-        values.push_back(value > 0 && value < inf ? value : std::numeric_limits<double>::denorm_min());
+        values.push_back(value > 0 && value <= point.top ? value : std::numeric_limits<double>::denorm_min());
     }
 
     // The bounds whose prices are at most `within`, used as the counts say; what they are used beside is excess.
@@ -86,7 +86,7 @@ public:
             links[kept] = link;
             links[kept].tail = now[link.tail];
             links[kept].head = now[link.head];
-            some |= link.element >= 0;
+            some |= link.is_element();
             ++kept;
         }
         links.resize(kept);
@@ -111,7 +111,7 @@ public:
             const i64 cost = cost_of(link);
             const int bits = static_cast<int>(std::bit_width(static_cast<u64>(std::abs(cost))));
             if (cost != 0) top = std::max(top, unit + bits + 1);
-            if (link.element >= 0) top = std::max(top, rest_below(link.element));
+            if (link.is_element()) top = std::max(top, rest_below(link.element));
         }
         if (top == none || unit <= ties[1] - static_cast<int>(2 * std::bit_width(potential.size())) - 2) return false;
         const i64 nodes = static_cast<i64>(potential.size());
@@ -144,7 +144,7 @@ public:
         const i64 by_phases = how == Solved::nearly ? nodes * last : 0;
         const i64 within = by_phases + 3 * std::min(nodes, elements_on_cycle(rows, columns)) + 1;
         std::erase_if(links, [&](const Link& link) {
-            if (link.element >= 0) state[elements[link.element]] = listed_bit | (link.back > 0 ? chosen_bit : 0);
+            if (link.is_element()) state[elements[link.element]] = listed_bit | (link.back > 0 ? chosen_bit : 0);
             const i64 cost = link.cost + moved[link.tail] - moved[link.head];
             return cost > within || cost < -within;
         });
@@ -186,7 +186,7 @@ private:
     // What decides between supports, the cost of a link at this unit: the worth, then what breaks ties.
     i64 cost_of(const Link& link) const {
         u64 cost = potential[link.tail] - potential[link.head];
-        if (link.element >= 0) {
+        if (link.is_element()) {
             cost -= worth_of(values[link.element], point.squared).in_units(unit);
             const i64 place = layout.place(elements[link.element]);
             if (unit < ties[0] + 52) cost -= first_tie_break(place, layout.elements(), ties[0]).in_units(unit);

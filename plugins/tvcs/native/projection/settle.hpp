@@ -10,10 +10,11 @@
 
 namespace optiframe::tvcs {
 
-// Values whose worths they are, or whose squares are.
+// Values whose worths they are, or whose squares are; none was above `top`, or of squared ones further from 0.
 struct Point {
     std::span<const double> values;
     bool squared;
+    double top;
 };
 
 struct OpenElement {

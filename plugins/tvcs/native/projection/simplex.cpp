@@ -17,9 +17,7 @@ constexpr i64 fewest_in_block = 20;
 constexpr i64 many_to_bundle = 20'000, few_in_bundle = 2, many_in_bundle = 20;
 constexpr i64 beyond_all = i64{1} << 61; // costs more than any way
 
-bool is_element(const Link& link) { return link.element >= 0; }
-
-// No way costs more: it leaves each node by one arc at most.
+// No way costs more: it enters and leaves each node once, so at most the sum of the dearest link at each.
 double dearest_way(std::span<const Link> links, i64 nodes) {
     Vector<double> dearest(nodes);
     for (const Link& link : links)
@@ -37,7 +35,7 @@ public:
         : nodes(static_cast<i32>(excess.size())), root(nodes), potential(nodes + 1), node(nodes + 1) {
         bundle(links);
         for (const Link& link : links) {
-            if (!bundles.empty() && is_element(link)) continue;
+            if (!bundles.empty() && link.is_element()) continue;
             // A bound that is partly used is two arcs.
             if (link.room > 0) add({link.cost, link.tail, link.head}, {0, link.room, false});
             if (link.back > 0) add({-link.cost, link.head, link.tail}, {0, link.back, false});
@@ -82,7 +80,7 @@ public:
             }
         }
         for (Link& link : links) {
-            if (!bundles.empty() && is_element(link)) continue;
+            if (!bundles.empty() && link.is_element()) continue;
             i32 moved = 0;
             if (link.room > 0) moved += written(k++);
             if (link.back > 0) moved -= written(k++);
@@ -125,10 +123,10 @@ private:
 
     // Where many elements lie between the same two groups; to bundle a few takes longer than to solve them.
     void bundle(std::span<const Link> links) {
-        const i64 elements = std::ranges::count_if(links, is_element);
+        const i64 elements = std::ranges::count_if(links, &Link::is_element);
         Vector<i32> at(nodes, -1); // of each head the bundle of the last tail
         for (const Link& link : links) {
-            if (!is_element(link)) continue;
+            if (!link.is_element()) continue;
             i32& b = at[link.head];
             if (b < 0 || bundles[b].tail != link.tail) {
                 b = static_cast<i32>(bundles.size());
@@ -149,7 +147,7 @@ private:
         std::ranges::fill(at, -1);
         i32 last = -1;
         for (std::size_t k = 0; k < links.size(); ++k) {
-            if (!is_element(links[k])) continue;
+            if (!links[k].is_element()) continue;
             i32& b = at[links[k].head];
             if (b < 0 || bundles[b].tail != links[k].tail) b = ++last;
             strand[bundles[b].end++] = {links[k].cost, static_cast<i32>(k), 0, 0};
@@ -360,8 +358,8 @@ bool carry_by_simplex(Flow& flow, const List& list, std::span<u8> chosen, i64 bu
     for (i64 j = 0; j < flow.columns; ++j)
         add(flow.rows + j, flow.sink, 0.0, flow.bounds.columns[j] - flow.drained[j], flow.drained[j], -1);
     add(flow.sink, flow.source, 0.0, flow.bounds.total - flow.back, flow.back, -1);
+    if (dearest_way(links, flow.nodes()) > 0x1p59) return false; // sums of three ways stay below `beyond_all`
     Vector<i64> moved(flow.nodes());
-    if (dearest_way(links, flow.nodes()) > 0x1p59) return false; // sums of a few such must fit
     if (!solve_by_simplex(links, flow.excess, moved, budget, effort)) return false;
     for (i64 v = 0; v < flow.nodes(); ++v) flow.phi[v] += static_cast<double>(moved[v]);
     for (const Link& link : links) {

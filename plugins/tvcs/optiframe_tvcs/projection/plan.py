@@ -28,12 +28,11 @@ class ProjectionPlan:
     The support program is a transportation problem with a bound on the whole flow. Prices near the
     optimum come from the smoothed dual: up to 20,000 elements on all of them at once, beyond on samples
     first, then on candidates near the thresholds, or from the prices of a similar projection. Where groups
-    hold only a few elements, they come from sorted sweeps. Shortest paths on the graph of groups make them
-    exact, and pricing all elements proves it. When the repair takes more than a bounded effort, a network
-    simplex or cost scaling takes over. What rounding worths to 50 bits leaves open is then solved again in
-    finer units (the files `project`, `search`, `flow`, `certify`, `simplex`, `scaling` and `settle` in
-    `native`). Bounds of 1 on a full matrix and few groups in one view have ways of their own (`assignment`,
-    `few_groups`).
+    hold only a few elements, or a few are chosen of many, they come from exact sweeps. Shortest paths on the
+    graph of groups make them exact, and pricing all elements proves it. When the repair takes more than a
+    bounded effort, paths between groups, a network simplex or cost scaling take over. What rounding worths
+    to 50 bits leaves open is then solved again in finer units. Bounds of 1 on a full matrix and few groups in
+    one view have ways of their own. `native/projection/project.cpp` chooses the way.
 
     Memory: 12 bytes an element for the plan (8 when elements come sorted by rows), some 24 while solving
     beside the result, and some 150 where cost scaling takes over. Picklable.
