@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from optiframe.methods.scipy_base import MANY, Posed, ending, fixed_entries, steps, unsuited, without_hessian
 from optiframe.problems.minimize import Minimize
@@ -27,8 +26,8 @@ class _Local(Solver[Minimize, Array, None]):
 
     `method` is SciPy's name, `takes` the constraints it can be told ("nothing", "bounds", "constraints"),
     `own` its options that get the budget's tolerance, `off` those that are set to 0 since the residual
-    decides, and `most` its options for evaluations, which the budget limits. One with an `old_callback` has
-    no option for iterations.
+    decides, and `most` its options for evaluations, which the budget limits. One that does not count
+    `iterations` has no option for these.
     """
 
     solves = Minimize
@@ -39,7 +38,7 @@ class _Local(Solver[Minimize, Array, None]):
     own: ClassVar[tuple[str, ...]] = ()
     off: ClassVar[tuple[str, ...]] = ()
     most: ClassVar[tuple[str, ...]] = ()
-    old_callback: ClassVar[bool] = False  # SciPy gives it the point and no more
+    iterations: ClassVar[bool] = True
     both: ClassVar[bool] = False  # it asks for the gradient wherever it asks for the value
 
     def unsuited(self, problem: Minimize) -> str | None:
@@ -51,7 +50,7 @@ class _Local(Solver[Minimize, Array, None]):
         tolerance = run.budget.tolerance
         options: dict[str, Any] = dict.fromkeys(self.own, min(max(tolerance, _FINEST), _COARSEST))
         options |= dict.fromkeys(self.off, 0.0) | dict.fromkeys(self.most, MANY)
-        if "maxiter" not in self.most and not self.old_callback:
+        if "maxiter" not in self.most and self.iterations:
             options["maxiter"] = steps(run)
         told: dict[str, Any] = {"jac": flat.gradient} if smooth else {}
         if Objective.hessian_product in self.uses:
@@ -67,7 +66,7 @@ class _Local(Solver[Minimize, Array, None]):
         def work(emit: Emit) -> Ending:
             last: list[Array] = []
 
-            def seen(x: Array) -> None:
+            def seen(x: Array, *_: Any) -> None:  # what all versions of SciPy give all methods
                 last[:] = [np.array(x)]
                 emit(iterate(x))
 
@@ -76,7 +75,7 @@ class _Local(Solver[Minimize, Array, None]):
                     flat.value_before_gradient if self.both else flat.value,
                     posed.start,
                     method=self.method,
-                    callback=self._callback(seen),
+                    callback=seen,
                     options=options,
                     **told,
                 )
@@ -85,15 +84,6 @@ class _Local(Solver[Minimize, Array, None]):
             return ending(found, run)
 
         return iterates_from_callback(work, name=f"scipy.optimize.minimize ({self.method})")
-
-    def _callback(self, seen: Callable[[Array], None]) -> Callable[..., None]:
-        if self.old_callback:
-            return seen
-
-        def callback(intermediate_result: OptimizeResult) -> None:
-            seen(intermediate_result.x)
-
-        return callback
 
 
 class NelderMead(_Local):
@@ -175,7 +165,7 @@ class Tnc(_Local):
     """Truncated Newton with bounds, from gradients."""
 
     name = "scipy.tnc"
-    method, takes, most, old_callback = "TNC", "bounds", ("maxfun",), True
+    method, takes, most, iterations = "TNC", "bounds", ("maxfun",), False
     both = True
     off = ("ftol", "gtol", "xtol")
     uses = (Objective.gradient,)

@@ -223,11 +223,18 @@ class Multigrid:
         joined = degree > 0  # the others have no edge, and stay 0
         diagonal = sp.diags_array(np.where(joined, degree, 1.0))
         before, after = sp.tril(weights, -1), sp.triu(weights, 1)
-        x = spsolve_triangular((diagonal - before).tocsc(), np.where(joined, b, 0.0))
+        x = _solve_triangular(diagonal - before, np.where(joined, b, 0.0), lower=True)
         left = b - (degree * x - weights @ x)
         x = x + p @ self._cycle(at + 1, p.T @ left, inverse)
         right = np.where(joined, b + before @ x, 0.0)
-        return np.asarray(spsolve_triangular((diagonal - after).tocsc(), right, lower=False))
+        return _solve_triangular(diagonal - after, right, lower=False)
+
+
+def _solve_triangular(matrix: sp.sparray, right: Array, *, lower: bool) -> Array:
+    columns = sp.csc_array(matrix)
+    for each in ("indices", "indptr"):  # SciPy before 1.17 takes short ones alone
+        setattr(columns, each, getattr(columns, each).astype(np.intc))
+    return np.asarray(spsolve_triangular(columns, right, lower=lower))
 
 
 def multigrid(rows: RowsByPair) -> Multigrid | None:
