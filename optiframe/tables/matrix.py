@@ -101,8 +101,8 @@ def read_matrix(
         {own: wide[own][rows], other: names[columns], cell: as_column(cells[rows, columns].tolist())},
         f"{wide.title} (read as a matrix)",
         wide.backend,
-        _Places(wide, heads, rows, columns),
         notes=(*wide.notes, *notes),
+        cells=_Places(wide, heads, rows, columns),
     )
     return table, {own: ids, other: encode(names, f"{wide.title} {other}")[1]}
 

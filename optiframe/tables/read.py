@@ -47,18 +47,19 @@ class Table:
     `parts` are the columns as they were read: text out of a data frame comes as codes, and
     becomes an array when it is asked for (``table[name]``, or `columns` for all of them).
     `backend` is the data-frame library the table came from (None for files and mappings);
-    `place(row)` says where a row is, for messages: a line of a file (of a workbook a row) or what
-    `lines` says in words, else a number from `start`.
+    `place(row)` says where a row is, for messages: what `cells` says, for those of a matrix, or a line of a
+    file (of a workbook a row), else a number from `start`.
     `unused` are the names of its further columns; `notes` say what a file holds that is easily overlooked.
     """
 
     parts: dict[str, Column]
     title: str
     backend: str | None
-    lines: Sequence[int | str] | None = None
+    lines: Sequence[int] | None = None
     unused: tuple[str, ...] = ()
     start: int = 0
     notes: tuple[str, ...] = ()
+    cells: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
@@ -81,12 +82,11 @@ class Table:
 
     def place(self, row: int) -> str:
         """`line 17` of a file, `row 17` of a workbook, or `row 16` of a frame."""
+        if self.cells is not None:
+            return self.cells[row]
         if self.lines is None:
             return f"row {self.start + row}"
-        line = self.lines[row]
-        return (
-            line if isinstance(line, str) else f"{'row' if is_workbook(Path(self.title)) else 'line'} {line}"
-        )
+        return f"{'row' if is_workbook(Path(self.title)) else 'line'} {self.lines[row]}"
 
     def places(self, rows: Iterable[int]) -> str:
         """The first few places, and how many more there are."""
