@@ -539,7 +539,7 @@ def test_levels_of_an_index_are_columns() -> None:
 
 
 def test_ctrl_c_stops_an_integer_program() -> None:
-    check_interruptible("""
+    program = """
 import numpy as np
 from optiframe_tvcs import ItemSelection
 from optiframe_tvcs.selection.program import solve_program
@@ -552,7 +552,8 @@ problem = ItemSelection(items=table, views=list("abcd"), at_most=each, at_least=
 counts, worths, none = problem.counts, problem.worths.whole, problem.is_fixed
 print("ready")
 solve_program(counts, worths, none, ~none, whole=True, seconds=60)
-""")
+"""
+    check_interruptible(program, within=10.0)  # of 60 that HiGHS has; on a busy machine two do not suffice
 
 
 MATRIX = "reviewer;P1;P2;P3\nada;0,9;0,7;0,8\nbo;0,6;0,9;\ncem;0,5;;0,3\n"
