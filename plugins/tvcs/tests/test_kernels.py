@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -218,6 +220,41 @@ def test_arrays_that_another_thread_changes_crash_nothing() -> None:
             check_changes_meanwhile(
                 reference.project, {"layout": layout, **project_arguments(instance, start=start)}
             )
+
+
+RAISED = """
+import sys
+from threading import Event, Thread
+import numpy as np
+from optiframe_tvcs.kernels.projection import Layout, project
+p, groups, rng = 44_000, 340, np.random.default_rng(0)
+row, column = rng.integers(0, groups, (2, p)).astype(np.int32)
+bounds = rng.integers(0, 4, (2, groups))
+given = rng.random(p) * 10.0 ** rng.uniform(-300, 300, p)
+layout, values, done = Layout(row, column, *bounds, p // 100), given.copy(), Event()
+sys.setswitchinterval(1e-4)
+
+def spoil():
+    rng = np.random.default_rng(0)
+    while not done.is_set():
+        values[rng.integers(0, p, 50)] = 1e308
+        values[rng.integers(0, p, 50)] = given[rng.integers(0, p, 50)]
+        if rng.random() < 0.25:
+            values[:] = given
+
+spoiling = Thread(target=spoil)
+spoiling.start()
+for k in range(150):
+    project(layout, values, True, None, 0, k % 3 > 0, np.empty(1 + 2 * groups), None, np.empty(p))
+done.set()
+spoiling.join()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BUILT, reason="the reference serves no other thread")
+def test_values_that_another_thread_raises_meanwhile_keep_no_projection_for_ever() -> None:
+    subprocess.run([sys.executable, "-c", RAISED], check=True, timeout=60)  # one call in five had no end
 
 
 @pytest.mark.parametrize("module", [projection, reference])
