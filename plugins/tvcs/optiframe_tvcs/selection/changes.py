@@ -213,9 +213,8 @@ def changes_by_solving(
         margins[at] = -gain(counts, fixed | (one == at), ~forbidden)
     for at in order[(chosen & free)[order]][:NEAREST].tolist():
         margins[at] = -gain(counts, fixed, ~forbidden & (one != at))
-    relax(
-        ~full, ~spent
-    )  # a best choice of whole numbers may use more of a bound that this one leaves room in
+    # A best choice of whole numbers may use more of a bound that this one leaves room in.
+    relax(~full, ~spent)
     # None loses or gains, but for what HiGHS tolerates.
     found = (one_more, one_less, margins, freed, least_margins)
     return Changes(*(_objects(np.maximum(part, 0.0)) for part in found))
