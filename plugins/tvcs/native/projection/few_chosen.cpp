@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "certify.hpp"
+#include "first_prices.hpp"
 #include "search.hpp"
 #include "sweeps.hpp"
 
@@ -10,7 +11,6 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr i64 most_for_steps = 20'000; // elements: of so many, steps on all take less time
 constexpr double of_group = 4.0, of_many = 20.0; // chosen of each group of a view, and elements for each chosen one
 constexpr double first_each = 8.0;               // elements of a group that are listed
 

@@ -5,6 +5,8 @@
 
 namespace optiframe::tvcs {
 
+inline constexpr i64 most_for_steps = 20'000; // elements: with more, lists of samples take less time than such steps
+
 // Elements a group on the ramp, step by step: for one list, where more steps save fewer paths than they cost,
 // and for candidates next to the thresholds.
 inline constexpr double widths[] = {8.0, 4.0, 4.0, 2.0, 1.0, 0.7};

@@ -117,7 +117,7 @@ struct Listed {
 
 // Best prices and what they choose, but for a few elements. False where the prices found leave too many in the wrong
 // groups.
-bool find_prices(Listed& of, double at_group, bool simplex, i64 nodes, Prices& prices, Effort& effort) {
+bool find_prices(Listed& of, double at_group, bool large, i64 nodes, Prices& prices, Effort& effort) {
     List& list = of.list;
     const View view = list.view();
     const Bounds bounds = of.bounds();
@@ -150,10 +150,10 @@ bool find_prices(Listed& of, double at_group, bool simplex, i64 nodes, Prices& p
     flow.start(counts);
     const double units = static_cast<double>(flow.units());
     const double of_chosen = most_of_chosen * static_cast<double>(bounds.total);
-    const double most = simplex ? std::min(of_chosen, static_cast<double>(nodes)) : most_of_links * at_group;
+    const double most = large ? std::min(of_chosen, static_cast<double>(nodes)) : most_of_links * at_group;
     if (units > most) return false;
     const Arcs arcs{view, list.worth, columns.view(), columns.worth, columns.place, list.chosen};
-    carry_all(flow, arcs, (simplex && units > 0.5 * at_group ? few_looks : looks) * n, effort);
+    carry_all(flow, arcs, (large && units > 0.5 * at_group ? few_looks : looks) * n, effort);
     flow.read_prices(2.0 * largest, prices);
     return true;
 }
@@ -173,15 +173,15 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     double more = 2.0 * static_cast<double>(high - low) + 1.0; // of a group that is fixed
     int cut = 0;
     for (; most_worth * more > largest; more = std::ceil(0.5 * more)) ++cut;
-    const bool simplex = n >= many;
-    if (cut > 0 && !(rough && simplex)) return false;
+    const bool large = n >= many;
+    if (cut > 0 && !(rough && large)) return false;
     Listed listed(links, ends, more, cut);
     const bool few_groups = has_few_groups(listed.list.view().groups(), listed.across());
-    if (!few_groups && simplex && 100 * alike > nearly_all * n) return false;
+    if (!few_groups && large && 100 * alike > nearly_all * n) return false;
     Prices prices{std::max(listed.total.more[0], 0.0), listed.rows.more, listed.columns.more};
     for (double& u : prices.u) u = std::max(u, 0.0);
     for (double& w : prices.w) w = std::max(w, 0.0);
-    if (!find_prices(listed, at_group, simplex, nodes, prices, effort)) return false;
+    if (!find_prices(listed, at_group, large, nodes, prices, effort)) return false;
     Vector<i64> found(nodes), left(nodes);
     for (i64 v = 0; v < nodes; ++v) found[v] = listed.raised(ends, v, prices);
 
@@ -209,7 +209,7 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     done &= std::ranges::all_of(excess, [](i64 each) { return each == 0; });
     const bool fits = largest_left < (i64{1} << 59) / (nodes + 1);
     const i64 most = simplex_looks * static_cast<i64>(rest.size());
-    if (!done && !(simplex && fits && solve_by_simplex(rest, excess, left, most, effort))) return false;
+    if (!done && !(large && fits && solve_by_simplex(rest, excess, left, most, effort))) return false;
     for (std::size_t m = 0; m < rest.size(); ++m) {
         links[m].room = rest[m].room;
         links[m].back = rest[m].back;

@@ -29,7 +29,6 @@ constexpr i64 patience = 20, hurry = 5, some_hurry = 2;
 // Of a few elements far above all prices the worth says nothing: worths are cut so many times above the one that the
 // tightest bound would leave out of like groups. A cut that saves few bits is none.
 constexpr int bits_above = 8, fewest_saved = 4;
-constexpr i64 several = 20'000; // up to so many, steps on all elements take less time than lists of samples
 constexpr int alike_steps = 64; // on all elements, where worths are all alike,
 constexpr i64 fewer_looks = 4;  // and at arcs: from good prices cost scaling is short
 // Before steps on all elements, so much less work. Where worths tie many units are carried at once, with much work.
@@ -90,6 +89,7 @@ Report choose_nothing(const Layout& layout, const Point& point, const Into& into
     return {false, units.unit, {}};
 }
 
+// One projection: worths, prices and states as the ways leave them to one another, and the choice among the ways.
 class Projection {
 public:
     Projection(const Layout& layout, const Point& point, const Start& start, bool forced)
@@ -132,7 +132,7 @@ private:
         const i64 positive = quantise(point.values, point.squared, layout.rank, units, whole);
         common = common_unit(whole);
         const bool tiny_groups = has_tiny_groups(all);
-        const bool may_cut = !forced && common == 1.0 && layout.elements() > several && !tiny_groups &&
+        const bool may_cut = !forced && common == 1.0 && layout.elements() > most_for_steps && !tiny_groups &&
                              !has_few_groups(layout);
         cut = may_cut ? spare_bits(layout, whole, positive) : 0;
         uncut = units;
@@ -172,7 +172,7 @@ private:
     bool by_assignment() {
         const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
         // From given prices a path for each row that these leave without takes longer on a large matrix than steps.
-        if (limited && (!warm || layout.elements() > several)) {
+        if (limited && (!warm || layout.elements() > most_for_steps)) {
             const bool some = layout.elements() <= most_for_one_list;
             first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds,
                          some ? std::span<const double>(widths) : narrow_widths, prices);
@@ -204,9 +204,10 @@ private:
         return warm ? list.solve_from_given() : list.solve_from_nothing();
     }
 
-    // From prices given, from samples and from steps on all elements: each soon gives up where the next is quicker.
+    // From prices given; from a sweep where a few are chosen of many, else from samples; from steps on all elements.
+    // Each soon gives up where the next is quicker.
     bool by_candidates() {
-        const bool stepped = alike || layout.elements() <= several;
+        const bool stepped = alike || layout.elements() <= most_for_steps;
         const i64 work = work_for(whole.size()), looks = alike ? work / fewer_looks : work;
         const i64 soon = stepped || grain > 1.0 ? looks : work / first_hurry;
         if (warm) {

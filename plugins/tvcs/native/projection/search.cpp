@@ -5,6 +5,7 @@
 
 #include <optiframe/interrupt.hpp>
 
+#include "first_prices.hpp"
 #include "smoothing.hpp"
 
 namespace optiframe::tvcs {
@@ -38,7 +39,6 @@ constexpr double stepped_widths[] = {4.0, 3.0, 2.0, 1.5,  1.0, 0.8,  0.7, 0.6,
 constexpr double given_widths[] = {3.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1};
 // Units times the groups that a search passes, over the candidates: from here on more steps take less time than paths.
 constexpr double worth_steps = 0.75;
-constexpr std::size_t too_few = 20'000; // elements, all of which steps were made on
 constexpr double each_widths[] = {6.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.6, 0.3, 0.1}; // on that of each group
 
 // A list and its columns as smoothing takes them, with what they need beside.
@@ -198,7 +198,8 @@ void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& sm
     round_to(unit, prices);
     const double off = choose_from(bounds, prices, found);
     const double groups = static_cast<double>(prices.u.size() + prices.w.size());
-    const bool few = all.whole.size() <= too_few || off * groups < worth_steps * static_cast<double>(found.list.size());
+    const bool stepped = all.view.elements() <= most_for_steps; // on all elements already
+    const bool few = stepped || off * groups < worth_steps * static_cast<double>(found.list.size());
     if (unit > 1.0 || few) return;
     Prices tried = prices;
     const double ramp = first_ramp * groups;
