@@ -279,18 +279,20 @@ def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]
     title = "forbidden" if forbidden else "fixed"
     table = read_table(value, items.named_by, title=title)
     found = np.array(places(items.ids, _ids(table, items.named_by).tolist()), dtype=np.intp)
-    for row in np.flatnonzero(found < 0).tolist():
-        names = [table[column][row] for column in items.named_by]
-        for column, name in zip(items.named_by, names, strict=True):
-            known = dict.fromkeys(map(str, items.table[column].tolist()))
-            if str(name) not in known:
+    unknown = np.flatnonzero(found < 0).tolist()
+    named = [(column, table[column]) for column in items.named_by]
+    known = {column: dict.fromkeys(map(str, items.table[column].tolist())) for column, _ in named if unknown}
+    for row in unknown:
+        for column, names in named:
+            if str(names[row]) not in known[column]:
                 raise InvalidInput(
-                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {name!r}"
-                    f"{nearest(str(name), known)}"
+                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {names[row]!r}"
+                    f"{nearest(str(names[row]), known[column])}"
                 )
         if not forbidden:
             raise InvalidInput(
-                f"{table.title} {table.place(row)}: {items.table.title} has no item {_joined(names)}; add "
+                f"{table.title} {table.place(row)}: {items.table.title} has no item "
+                f"{_joined(each[row] for _, each in named)}; add "
                 "its row there, or drop this one"
             )
     return tuple(items.ids[np.unique(found[found >= 0])].tolist())
