@@ -143,8 +143,8 @@ def _square(rng: Rng, p: int) -> tuple[Labels, Labels]:
     return np.divmod(np.arange(side * side), side)
 
 
-def _thin(rng: Rng, p: int) -> tuple[Labels, Labels]:
-    return np.divmod(np.arange(p // 3 * 3), p // 3)
+def _thin(rows: int, p: int) -> tuple[Labels, Labels]:
+    return np.divmod(np.arange(p // rows * rows), p // rows)
 
 
 def _pareto(rng: Rng, p: int) -> tuple[Labels, Labels]:
@@ -169,7 +169,8 @@ SHAPES: dict[str, Callable[[Rng, int], tuple[Labels, Labels]]] = {
     "square": _square,
     "one row": lambda rng, p: (np.zeros(p, np.int64), np.arange(p)),
     "one column": lambda rng, p: (np.arange(p), np.zeros(p, np.int64)),
-    "three rows": _thin,
+    "three rows": lambda rng, p: _thin(3, p),
+    "eight rows": lambda rng, p: _thin(8, p),
     "a row each": lambda rng, p: (np.arange(p), rng.integers(0, max(2, p // 100), p)),
     "tiny groups": lambda rng, p: (rng.integers(0, max(2, p // 26), p), rng.integers(0, int(0.8 * p), p)),
     "pareto": _pareto,

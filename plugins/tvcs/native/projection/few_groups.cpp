@@ -11,6 +11,9 @@ namespace optiframe::tvcs {
 
 namespace {
 
+constexpr double near = 0.2; // share of the elements: heaps hold what costs less than these lie off the prices at first,
+constexpr double further = 4.0; // and so many times as far where no lack is found
+
 // A change in one of the many groups, which costs so much.
 struct Change {
     double cost;
@@ -27,6 +30,9 @@ struct Heap {
 };
 
 class FewGroups {
+    static constexpr i64 most = some_groups + 2;
+    using Few = std::array<double, most>; // a number for each of the few, the source and the sink
+
 public:
     // The few groups are the columns where `columns` says so, else the rows.
     FewGroups(const Elements& all, const Bounds& of, bool columns, double limit, Prices& prices, Effort& effort)
@@ -56,8 +62,11 @@ public:
         potential[sink] = 0.0;
         for (i64 j = 0; j < many; ++j) choose(j);
         start();
+        const double some = near * static_cast<double>(all.view.elements());
+        look_within(std::max(1.0, near_width(all.view, all.whole, prices, some)));
         for (i64 v = 0; v <= sink; ++v)
-            while (excess[v] > 0) carry(v);
+            while (excess[v] > 0)
+                if (!carry(v)) look_within(reach < further * limit ? further * reach : inf);
         write();
     }
 
@@ -127,23 +136,41 @@ private:
 
     // Puts what group j can change on the heaps that there are.
     void offer(i64 j) {
-        for (i64 from = 0; from <= sink; ++from)
+        Few take, leave; // what it costs to take the best of each, and to leave the worst
+        for (i64 r = 0; r < few; ++r) {
+            take[r] = -best(j, r);
+            leave[r] = worst(j, r);
+        }
+        take[source] = leave[source] = inf;
+        take[sink] = 0.0;
+        leave[sink] = used[j] < bounds[j] ? 0.0 : inf;
+        for (i64 from = 0; from <= sink; ++from) {
+            if (take[from] == inf) continue;
             for (i64 to = 0; to <= sink; ++to) {
                 Heap& heap = heaps[from][to];
-                if (!heap.made) continue;
-                const double now = cost(from, to, j);
-                if (now == inf) continue;
+                const double now = take[from] + leave[to];
+                if (!heap.made || !is_within(from, to, now)) continue;
                 heap.changes.push_back({now, static_cast<i32>(j)});
                 std::push_heap(heap.changes.begin(), heap.changes.end(), Dearer());
             }
+        }
     }
+
+    // From here on heaps hold all changes that cost at most so much beyond the potentials.
+    void look_within(double far) {
+        reach = far;
+        highest = potential;
+        for (auto& row : heaps)
+            for (Heap& heap : row) heap = {};
+    }
+    bool is_within(i64 from, i64 to, double cost) const { return cost + potential[from] - potential[to] <= reach; }
 
     // The changes from one node to another, put in order when they are first asked for.
     Vector<Change>& changes(i64 from, i64 to) {
         Heap& heap = heaps[from][to];
         if (!heap.made) {
             for (i64 j = 0; j < many; ++j)
-                if (const double now = cost(from, to, j); now < inf)
+                if (const double now = cost(from, to, j); now < inf && is_within(from, to, now))
                     heap.changes.push_back({now, static_cast<i32>(j)});
             std::make_heap(heap.changes.begin(), heap.changes.end(), Dearer());
             heap.made = true;
@@ -169,10 +196,9 @@ private:
         return of.empty() ? Change{inf, -1} : of.front();
     }
 
-    // One unit to the nearest lack.
-    void carry(i64 from) {
-        constexpr i64 most = few_groups + 2;
-        std::array<double, most> distance;
+    // One unit to the nearest lack; false where it may lie further away than what the heaps hold.
+    bool carry(i64 from) {
+        Few distance;
         std::array<i64, most> before{};
         std::array<Change, most> by{};
         std::array<bool, most> done{};
@@ -183,7 +209,8 @@ private:
             i64 v = -1;
             for (i64 u = 0; u <= sink; ++u)
                 if (!done[u] && distance[u] < inf && (v < 0 || distance[u] < distance[v])) v = u;
-            check(v >= 0, "excess that reaches no lack");
+            check(v >= 0 || reach < inf, "excess that reaches no lack");
+            if (v < 0) return false;
             done[v] = true;
             if (excess[v] < 0) {
                 end = v;
@@ -200,9 +227,12 @@ private:
                 }
             }
         }
-        const double reach = distance[end];
+        const double length = distance[end];
+        double fallen = 0.0; // so much nearer has come what the heaps do not hold
+        for (i64 v = 0; v <= sink; ++v) fallen = std::max(fallen, highest[v] - potential[v]);
+        if (length + fallen > reach) return false;
         for (i64 v = 0; v <= sink; ++v)
-            if (distance[v] < reach) potential[v] -= reach - distance[v];
+            if (distance[v] < length) potential[v] -= length - distance[v];
         --excess[from];
         ++excess[end];
         std::array<i64, most> changed{};
@@ -214,6 +244,7 @@ private:
         for (i64 k = 0; k < changes; ++k) offer(changed[k]);
         ++effort.paths;
         pace.after(few * few);
+        return true;
     }
 
     void push(i64 from, i64 to, i64 j) {
@@ -255,18 +286,19 @@ private:
     Vector<i32> first, element; // of each of the many groups those of each of the few, the best first
     Vector<i32> held;           // how many of these are chosen
     Vector<i64> used;           // how many each of the many groups holds
-    Vector<double> potential;
+    Vector<double> potential, highest; // by now, and when heaps were made: they only fall
+    double reach = inf;                // of the heaps
     Vector<i64> excess, fed;
     i64 back = 0;
-    std::array<std::array<Heap, few_groups + 2>, few_groups + 2> heaps;
+    std::array<std::array<Heap, most>, most> heaps;
     interrupt::Pace pace;
 };
 
 } // namespace
 
-bool has_few_groups(i64 rows, i64 columns) {
+bool has_few_groups(i64 rows, i64 columns, i64 most) {
     const i64 fewer = std::min(rows, columns), more = std::max(rows, columns);
-    return fewer <= few_groups && more > 4 * fewer;
+    return fewer <= most && more > 4 * fewer;
 }
 
 void solve_few_groups(const Elements& all, const Bounds& bounds, double limit, Prices& prices, Effort& effort) {

@@ -1,7 +1,6 @@
 #include "one_list.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "certify.hpp"
 #include "first_prices.hpp"
@@ -116,11 +115,7 @@ void OneList::step_more() {
     take_better(choice(), before, 1.0, tried, found, prices, counts, flow);
 }
 
-// Up to p units and groups, and 2 p + 4 groups arcs a search: a few elements need no bound on the work.
-i64 OneList::budget() const {
-    if (!small) return work;
-    return tiny_groups ? work_for(worth.size()) : std::numeric_limits<i64>::max() / 2;
-}
+i64 OneList::budget() const { return small && tiny_groups ? work_for(worth.size()) : work; }
 
 bool OneList::carry() {
     effort.units = flow.units();

@@ -166,7 +166,8 @@ private:
     bool prove() {
         if (layout.assignment) return by_assignment();
         if (has_few_groups(layout)) return by_few_groups();
-        return one_list ? by_one_list() : by_candidates();
+        if (one_list ? by_one_list() : by_candidates()) return true;
+        return has_few_groups(layout, some_groups) && by_some_groups();
     }
 
     bool by_assignment() {
@@ -188,6 +189,15 @@ private:
             const double ramp = 2.0 * deviation(whole, mean_of(whole)) + 2.0;
             step_on_all(all, whole, by_columns(all.view, whole, all.columns), bounds, ramp, halved, prices);
         }
+        return by_paths_between_few();
+    }
+
+    bool by_some_groups() {
+        first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds, widths, prices);
+        return by_paths_between_few();
+    }
+
+    bool by_paths_between_few() {
         round_to(1.0, prices);
         solve_few_groups(all, bounds, units.limit, prices, report.effort);
         return failures(all, bounds, prices) == 0;
