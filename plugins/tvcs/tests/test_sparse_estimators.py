@@ -21,7 +21,7 @@ from optiframe_tvcs.learning.weighted import weighted
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -185,6 +185,18 @@ def test_views_that_forbid_the_true_support_are_reported() -> None:
     found = SparseRegressor(over=right, sizes=range(6)).fit(matrix, target)
     assert "sparse.views-do-not-help" not in {finding.identifier for finding in found.findings_}
     assert set(np.flatnonzero(found.coef_)) == {0, 1, 2, 3}
+
+
+def test_a_single_split_has_no_standard_error_and_says_nothing_about_views() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((60, 16))
+    target = matrix[:, [0, 5, 10, 15]] @ [1.0, -1.0, 1.0, -1.0] + 2 * rng.standard_normal(60)
+    over = ThreeView.of_matrix((4, 4), per_row=1, per_column=1)  # the true entries are its diagonal
+    once = ShuffleSplit(1, test_size=0.3, random_state=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = SparseRegressor(over=over, cv=once, sizes=range(5)).fit(matrix, target)
+    assert "sparse.views-do-not-help" not in {finding.identifier for finding in found.findings_}
 
 
 def test_a_path_that_ends_too_early_is_reported() -> None:

@@ -125,9 +125,14 @@ def end_of_sizes(tried: Sequence[int], chosen: int, largest: int, most: int) -> 
 
 
 def views_do_not_help(losses: Mapping[int, Array], alone: Mapping[int, Array]) -> list[Finding]:
-    """A finding where the size alone predicts better than the views, by the same folds."""
+    """A finding where the size alone predicts better than the views, by the same folds.
+
+    Nothing for a single fold, which has no standard error.
+    """
     ours, theirs = _best(losses), _best(alone)
     gap = losses[ours] - alone[theirs]
+    if len(gap) < 2:
+        return []
     error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
     if gap.mean() <= _GAIN * error:
         return []
