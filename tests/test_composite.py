@@ -306,10 +306,11 @@ def test_groups_may_have_any_numbers() -> None:
 
 
 @pytest.mark.parametrize("solver", ["gradient.projected", "gradient.proximal"])
-def test_a_gradient_that_is_not_finite_ends_diverged(solver: str) -> None:
+@pytest.mark.parametrize("over", [None, "simplex", {"name": "cardinality", "size": 1}])
+def test_a_gradient_that_is_not_finite_ends_diverged(solver: str, over: Any) -> None:
     wrong = of.from_function(lambda x: float(x @ x), 2, gradient=lambda x: x * np.nan)
-    with pytest.warns(of.NotConverged, match="the gradient is not finite where the solver is"):
-        result = of.solve(Minimize(wrong, start=[1.0, 1.0]), solver, progress=False)
+    with pytest.warns(of.NotConverged, match="the gradient at the point reached is not finite: entry"):
+        result = of.solve(Minimize(wrong, over=over, start=[0.5, 0.5]), solver, progress=False)
     assert result.status == "diverged"
 
 

@@ -64,6 +64,11 @@ def test_rounding_errors_around_a_gradient_of_zero_are_left_alone(seed: int) -> 
     assert not found(Minimize(f), seed=seed)
 
 
+def test_a_gradient_of_nan_beside_finite_values_is_named() -> None:
+    (text,) = found(Minimize(from_function(bowl, 3, gradient=lambda x: np.full(3, np.nan))))
+    assert "along a random direction it gives nan" in text
+
+
 @pytest.mark.parametrize("scale", [1e-20, 1e20])
 def test_a_wrong_gradient_is_named_at_any_scale(scale: float) -> None:
     f = from_function(lambda x: scale * bowl(x), 3, gradient=lambda x: 2 * scale * (x - TO))

@@ -12,6 +12,7 @@ from optiframe.methods.smooth_part import NO_STEP, TINY, first_point
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
@@ -52,8 +53,8 @@ class Saga(Solver[Composite, Array, None]):
         x = np.asarray(rest.step(first_point(problem, run), 0.0))
         slopes = np.stack([blocks.gradient(i, x) for i in range(len(blocks))])
         mean = slopes.mean(axis=0)
-        if not np.isfinite(mean).all():
-            return Status.DIVERGED, "the gradient is not finite where the solver is"
+        if (end := not_finite(mean)) is not None:
+            return end
         curvature = max(blocks.curvature(i, x, slopes[i], 1.0) for i in range(len(blocks)))
         while True:
             for i in run.rng.integers(len(blocks), size=len(blocks)).tolist():

@@ -10,6 +10,7 @@ from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Composite
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Run
 
@@ -22,9 +23,7 @@ _TRIAL = 1e-4  # length of the move, relative to the point, along which the curv
 
 def no_step(slope: Array) -> tuple[Status, str]:
     """The end where no step of any length is good."""
-    if not np.isfinite(slope).all():
-        return Status.DIVERGED, "the gradient is not finite where the solver is"
-    return Status.STALLED, NO_STEP
+    return not_finite(slope) or (Status.STALLED, NO_STEP)
 
 
 class Composed:

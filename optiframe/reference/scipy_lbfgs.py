@@ -14,6 +14,7 @@ from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 from optiframe.reference.flat import Flat, FlatBox, first_point, no_scipy_form
 from optiframe.solving.callbacks import Emit, Ending, iterates_from_callback
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
@@ -107,14 +108,10 @@ def lbfgs_iterates(
             emit(iterate(found.x))
         said = str(found.message).strip(": ")
         if found.get("status") == _LINE_SEARCH_FAILED:
-            gradient = np.ravel(function(found.x)[1] if jac is True else jac(found.x))
-            wrong = np.flatnonzero(~np.isfinite(gradient))
-            if len(wrong):
-                where = "the start" if found.get("nit", 0) == 0 else "the last point"
-                return Status.DIVERGED, (
-                    f"the gradient at {where} is not finite: entry {wrong[0]} is {gradient[wrong[0]]:g}; "
-                    "check the gradient, or start elsewhere"
-                )
+            gradient = function(found.x)[1] if jac is True else jac(found.x)
+            where = "the start" if found.get("nit", 0) == 0 else "the last point"
+            if (end := not_finite(gradient, where)) is not None:
+                return end
             if at_rounding(found.x):
                 return Status.FINISHED, f"the objective stops falling in float64 (SciPy: {said})"
             return Status.STALLED, f"the line search finds no lower point (SciPy: {said})"

@@ -29,8 +29,8 @@ def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | 
 
     Four values near the start give two central differences, whose difference says how far they can be
     trusted. Where the gradient differs, a second one a hair's breadth away says whether it is more than
-    rounding errors, as where the values are all 0. Gradients by autograd and of the objectives that ship with
-    the core are not looked at.
+    rounding errors, as where the values are all 0. A gradient of nan does not fit finite values either.
+    Gradients by autograd and of the objectives that ship with the core are not looked at.
     """
     if not isinstance(problem, Composite) or problem.point_type is not np.ndarray:
         return None
@@ -47,9 +47,10 @@ def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | 
             return None
     if not _differs(along, found, uncertain):
         return None
+    given = number(along) if math.isfinite(along) else f"{along:g}"
     text = (
         f"The gradient of {function.name or _name(function)!r} does not match its values: along a random "
-        f"direction it gives {number(along)}, and differences of the value give {number(found)}. Check it "
+        f"direction it gives {given}, and differences of the value give {number(found)}. Check it "
         "by optiframe.testing.check_derivatives(objective). This look at one direction cannot find every "
         "mistake: one wrong entry may pass it, and fails the check (`optiframe check` for one with a name)"
     )
@@ -68,7 +69,7 @@ def _compared(function: Objective, x: Array, rng: np.random.Generator) -> tuple[
     rounding = float(np.finfo(np.float64).eps) * max(map(abs, values)) / step
     gradient = np.array(function.gradient(x))
     along, found = float(np.vdot(gradient, direction)), (4 * narrow - wide) / 3
-    uncertain = abs(wide - narrow) + 10 * rounding if math.isfinite(along) else math.inf
+    uncertain = abs(wide - narrow) + 10 * rounding
     if _differs(along, found, uncertain):
         nudged = function.gradient(x + _NUDGE * size * rng.standard_normal(x.shape))
         uncertain += 10 * float(np.linalg.norm(nudged - gradient))
@@ -76,6 +77,8 @@ def _compared(function: Objective, x: Array, rng: np.random.Generator) -> tuple[
 
 
 def _differs(along: float, found: float, uncertain: float) -> bool:
+    if not math.isfinite(along):
+        return math.isfinite(found)  # else the point lies where the function has no values
     return abs(along - found) > _MOST * max(abs(along), abs(found)) + uncertain
 
 

@@ -292,7 +292,9 @@ class Cardinality(ConstraintSet):
 
     def project(self, v: Array) -> Array:
         flat = np.array(v, dtype=np.float64).reshape(-1)
-        return _keep_largest(flat, np.abs(flat), self.size).reshape(np.shape(v))
+        magnitude = np.abs(flat)
+        magnitude[np.isnan(magnitude)] = np.inf  # kept: dropped, a wrong point would look like one of the set
+        return _keep_largest(flat, magnitude, self.size).reshape(np.shape(v))
 
     def projection_as_cvxpy(self, v: Array) -> CvxpyProgram:
         """The linear program over supports: keep as much squared magnitude as `size` entries can hold.

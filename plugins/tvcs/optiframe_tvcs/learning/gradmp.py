@@ -11,6 +11,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
@@ -73,7 +74,11 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
         met: dict[bytes, int] = {}
         supports: list[bytes] = []
         while True:
-            wide = support(doubled.project(function.gradient(x))) | support(x)
+            gradient = function.gradient(x)
+            if (end := not_finite(gradient)) is not None:
+                yield Iterate(x)
+                return end
+            wide = support(doubled.project(gradient)) | support(x)
             z = minimise_on(function, wide, x, self.inner, run.time_left)
             moved = np.asarray(onto.project(z))
             residual = norm(moved - x)

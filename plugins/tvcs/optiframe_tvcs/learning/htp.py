@@ -6,6 +6,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import digest
@@ -66,7 +67,11 @@ class HardThresholdingPursuit(Solver[Minimize, Array, None]):
         x, last = first_point(problem, run), b""
         seen: set[bytes] = set()
         while True:
-            moved = descent.move(x, function.gradient(x))
+            gradient = function.gradient(x)
+            if (end := not_finite(gradient)) is not None:
+                yield Iterate(x)
+                return end
+            moved = descent.move(x, gradient)
             if moved is None:
                 yield Iterate(x)
                 return Status.STALLED, "no step along the gradient lowers the objective"

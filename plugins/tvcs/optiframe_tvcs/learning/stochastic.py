@@ -11,6 +11,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import doubled_projector
@@ -127,6 +128,9 @@ class StochasticIHT(_Stochastic):
             iteration, in_pass = iteration + 1, in_pass + 1
             block = blocks.draw()
             gradient = block.gradient(x)
+            if (end := not_finite(gradient)) is not None:
+                yield Iterate(x)
+                return end
             if self.step == "backtracking":
                 step = first_trial(block, x, gradient) if step is None else step
                 x, step = _below_the_parabola(block, onto, x, gradient, step)
@@ -184,7 +188,11 @@ class StochasticGradMP(_Stochastic):
         x, blocks = first_point(problem, run), Blocks(function, self.block, run.rng)
         step = first_trial(function, x, function.gradient(x)) if self.full_every else float("nan")
         for iteration in range(1, 2**63):
-            wide = support(doubled.project(blocks.draw().gradient(x))) | support(x)
+            gradient = blocks.draw().gradient(x)
+            if (end := not_finite(gradient)) is not None:
+                yield Iterate(x)
+                return end
+            wide = support(doubled.project(gradient)) | support(x)
             z = minimise_on(function, wide, x, self.inner, run.time_left)
             x = np.asarray(onto.project(z))
             yield Iterate(x, self._residual(problem, onto, x, step, iteration))

@@ -76,7 +76,10 @@ class Search:
         for _ in range(self.pursuit):
             if len(dear) >= _SEEN and np.mean(dear) - _FAR * np.std(dear) > least:
                 break
-            wide = support(self._doubled.project(trying.gradient(z))) | support(z)
+            slope = trying.gradient(z)
+            if not np.isfinite(slope).all():
+                break  # z lies far away, where an objective may overflow
+            wide = support(self._doubled.project(slope)) | support(z)
             if isinstance(function, LinearModel) and np.count_nonzero(wide) >= len(function):
                 break  # it fits the samples exactly, whatever the rest
             if (key := digest(wide)) in self._fitted or trying.time_left() == 0:

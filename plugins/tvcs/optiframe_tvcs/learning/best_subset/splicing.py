@@ -10,6 +10,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.best_subset.all_supports import AllSupports
@@ -95,6 +96,8 @@ class Splicing(Solver[Minimize, Array, None]):
         for x, _ in self.fits(problem, first_point(problem, run), search):
             yield Iterate(x) if last is None else Iterate(x, norm(x - last))
             last = x
+            if (end := not_finite(problem.function.gradient(x))) is not None:
+                return end
         if search.proved:
             return Status.CONVERGED, "no support of the set fits better: all were compared"
         return Status.FINISHED, "no exchange improves the fit"

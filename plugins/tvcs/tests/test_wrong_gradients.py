@@ -1,0 +1,58 @@
+"""Gradients that are wrong: no sparse solver or estimator takes the point they leave it at for an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from optiframe_tvcs import ThreeView
+
+import optiframe
+from optiframe import Minimize, from_function
+from optiframe.problems.objectives.objective import FiniteSum
+from optiframe.problems.sets.vector_sets import Cardinality
+
+pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+
+
+class _Blind(FiniteSum):
+    """Squared distances to ones, whose gradient is nan from some distance to the start on."""
+
+    name = "test.blind"
+    seen: float = -1.0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (6,)
+
+    def __len__(self) -> int:
+        return 3
+
+    def take(self, indices: Any) -> _Blind:
+        return self
+
+    def value(self, x: Any) -> float:
+        return float(np.sum((x - 1) ** 2))
+
+    def gradient(self, x: Any) -> Any:
+        return 2 * (x - 1) if np.abs(x).max() <= self.seen else np.full(6, np.nan)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    ["tvcs.gradmp", "tvcs.htp", "tvcs.iht", "tvcs.splicing", "tvcs.stochastic-iht", "tvcs.stochastic-gradmp"],
+)
+@pytest.mark.parametrize("views", [False, True])
+@pytest.mark.parametrize("seen", [-1.0, 0.5])
+def test_a_gradient_of_nan_ends_a_sparse_run_as_diverged(solver: str, views: bool, seen: float) -> None:
+    over = ThreeView.of_matrix((2, 3), 2, 1, 1) if views else Cardinality(size=2)
+    result = optiframe.solve(Minimize(_Blind(seen=seen), over=over), solver, progress=False)
+    assert result.status == "diverged"
+    assert "the gradient at the point reached is not finite: entry 0 is nan" in result.message
+
+
+def test_a_gradient_of_nan_is_reported_before_a_sparse_run() -> None:
+    wrong = from_function(lambda x: float(np.sum((x - 1) ** 2)), 5, gradient=lambda x: np.full(5, np.nan))
+    result = optiframe.solve(Minimize(wrong, over=Cardinality(size=2)), "tvcs.gradmp", progress=False)
+    assert "objective.gradient-differs" in {finding.identifier for finding in result.findings}
