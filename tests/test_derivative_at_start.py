@@ -9,7 +9,7 @@ import pytest
 
 import optiframe as of
 from optiframe import Minimize, Objective, from_function
-from optiframe.problems.objectives.losses import Logistic
+from optiframe.problems.objectives.losses import LinearModel, Logistic
 from optiframe.solving.derivative_check import gradient_finding
 
 KEY = "objective.gradient-differs"
@@ -99,6 +99,43 @@ def test_an_objective_of_ones_own_class_is_looked_at_and_one_outside_its_domain_
     assert not found(Minimize(_Shifted(), over=over, start=start))
     assert found(Minimize(wrong(), over=over, start=start))
     assert gradient_finding(Minimize(wrong(at=50.0), over=over, start=start), None, 0) is None
+
+
+class _Corners(LinearModel):
+    """Squares up to 1, then straight lines: bends jump."""
+
+    name = "test.corners"
+    most_bend = 1.0
+    slope: float = 1.0
+    bend: float = 1.0
+
+    def losses(self, z: Any) -> Any:
+        size = np.abs(z - self.target)
+        return np.where(size <= 1, size**2 / 2, size - 0.5)
+
+    def slopes(self, z: Any) -> Any:
+        return self.slope * np.clip(z - self.target, -1, 1)
+
+    def bends(self, z: Any) -> Any:
+        return self.bend * self.slope * (np.abs(z - self.target) <= 1)
+
+    def loss_as_cvxpy(self, z: Any) -> Any:
+        return None
+
+
+def _found_of_model(seed: int, **wrong: float) -> str | None:
+    rng = np.random.default_rng(seed)
+    target = np.append(np.sign(rng.standard_normal(30)), np.zeros(10))  # at a start of 0 most are at a corner
+    model = _Corners(matrix=rng.standard_normal((40, 5)), target=target, **wrong)
+    finding = gradient_finding(Minimize(model), None, seed)
+    return finding and finding.identifier
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_wrong_slopes_and_bends_of_a_linear_model_are_named_and_right_ones_are_not(seed: int) -> None:
+    assert _found_of_model(seed) is None
+    assert _found_of_model(seed, slope=-1.0) == _found_of_model(seed, slope=2.0) == KEY
+    assert _found_of_model(seed, bend=-1.0) == _found_of_model(seed, bend=2.0) == "objective.bends-differ"
 
 
 def test_it_asks_for_four_values_and_one_gradient_and_only_where_calls_are_not_limited() -> None:

@@ -1,9 +1,10 @@
-"""A look at an objective's gradient before a run: one direction, by differences of the value."""
+"""A look at an objective's derivatives before a run: one direction, by differences of what they are of."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from optiframe.findings import Finding
 from optiframe.numbers import number
 from optiframe.problems.minimize import Composite
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.objective import FromFunction, Objective
 from optiframe.problems.problem import Problem
 from optiframe.records.fields import Array
@@ -20,8 +22,10 @@ _STREAM = (int.from_bytes(b"der", "big"),)
 _AWAY = 1e-3  # from the start, relative to its largest entry: a start of zeros often lies on a corner
 _STEP = 1e-4  # likewise: of the wider difference
 _MOST = 0.1  # relative error that is not said to be one
+_MOST_OF_BENDS = 0.3  # likewise: they jump where a loss has pieces, and some rows may lie near a jump
 _NUDGE = 1e-9  # relative to the start's largest entry: moves rounding errors, and hardly a gradient
 _OURS = "optiframe"  # the package whose objectives are held to their derivatives by its own tests
+_MAKE_GRADIENT = ("gradient", "losses", "slopes")  # the latter two of a linear model
 
 
 def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | None:
@@ -29,23 +33,28 @@ def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | 
 
     Four values near the start give two central differences, whose difference says how far they can be
     trusted. Where the gradient differs, a second one a hair's breadth away says whether it is more than
-    rounding errors, as where the values are all 0. A gradient of nan does not fit finite values either.
-    Gradients by autograd and of the objectives that ship with the core are not looked at.
+    rounding errors, as where the values are all 0. A gradient of nan does not fit finite values either. If
+    it is right, the `bends` of a linear model are held to differences of the gradient in the same way.
+    Derivatives by autograd and of the objectives that ship with the core are not looked at.
     """
     if not isinstance(problem, Composite) or problem.point_type is not np.ndarray:
         return None
     function = problem.function
-    if not function.offers(Objective.gradient) or not _by_hand(function):
+    if not function.offers(Objective.gradient) or not _by_hand(function, *_MAKE_GRADIENT, "bends"):
         return None
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=_STREAM))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             x = np.array(problem.initial() if start is None else start, dtype=np.float64)
-            along, found, uncertain = _compared(function, x, rng)
+            return _of_gradient(function, x, rng) or _of_bends(function, x, rng)
         except Exception:  # the run itself says what the function raises, where it matters
             return None
-    if not _differs(along, found, uncertain):
+
+
+def _of_gradient(function: Objective, x: Array, rng: np.random.Generator) -> Finding | None:
+    along, found, uncertain = _compared(function.value, function.gradient, x, rng)
+    if not _differs(along, found, uncertain, _MOST):
         return None
     given = number(along) if math.isfinite(along) else f"{along:g}"
     text = (
@@ -57,36 +66,60 @@ def gradient_finding(problem: Problem[Any], start: Any, seed: int) -> Finding | 
     return Finding("warning", text, identifier="objective.gradient-differs")
 
 
-def _compared(function: Objective, x: Array, rng: np.random.Generator) -> tuple[float, float, float]:
+def _of_bends(function: Objective, x: Array, rng: np.random.Generator) -> Finding | None:
+    """A warning where the curvature of a linear model is off along a direction."""
+    if not isinstance(function, LinearModel) or not _by_hand(function, "slopes", "bends"):
+        return None
+    direction = rng.standard_normal(x.shape)
+    along, found, uncertain = _compared(
+        lambda at: np.vdot(function.gradient(at), direction),
+        lambda at: function.hessian_product(at, direction),
+        x,
+        rng,
+    )
+    if not _differs(along, found, uncertain, _MOST_OF_BENDS):
+        return None
+    text = (
+        f"The bends of {function.name or _name(function)!r} do not match its slopes: along a random "
+        f"direction they give {number(along)}, and differences of the gradient give {number(found)}. Check "
+        "them by optiframe.testing.check_derivatives(objective)"
+    )
+    return Finding("warning", text, identifier="objective.bends-differ")
+
+
+def _compared(
+    value: Callable[[Array], Any], gradient: Callable[[Array], Any], x: Array, rng: np.random.Generator
+) -> tuple[float, float, float]:
     """The derivative along a direction by the gradient and by differences, and how uncertain that is."""
     size = max(1.0, float(np.max(np.abs(x), initial=0.0)))
     x = x + _AWAY * size * rng.standard_normal(x.shape)
     direction = rng.standard_normal(x.shape)
     direction /= np.linalg.norm(direction)
     step = _STEP * size
-    values = [float(function.value(x + share * step * direction)) for share in (1.0, -1.0, 0.5, -0.5)]
+    values = [float(value(x + share * step * direction)) for share in (1.0, -1.0, 0.5, -0.5)]
     wide, narrow = (values[0] - values[1]) / (2 * step), (values[2] - values[3]) / step
     rounding = float(np.finfo(np.float64).eps) * max(map(abs, values)) / step
-    gradient = np.array(function.gradient(x))
-    along, found = float(np.vdot(gradient, direction)), (4 * narrow - wide) / 3
+    slope = np.array(gradient(x))
+    along, found = float(np.vdot(slope, direction)), (4 * narrow - wide) / 3
     uncertain = abs(wide - narrow) + 10 * rounding
-    if _differs(along, found, uncertain):
-        nudged = function.gradient(x + _NUDGE * size * rng.standard_normal(x.shape))
-        uncertain += 10 * float(np.linalg.norm(nudged - gradient))
+    if _differs(along, found, uncertain, _MOST):
+        nudged = gradient(x + _NUDGE * size * rng.standard_normal(x.shape))
+        uncertain += 10 * float(np.linalg.norm(nudged - slope))
     return along, found, uncertain
 
 
-def _differs(along: float, found: float, uncertain: float) -> bool:
+def _differs(along: float, found: float, uncertain: float, most: float) -> bool:
     if not math.isfinite(along):
         return math.isfinite(found)  # else the point lies where the function has no values
-    return abs(along - found) > _MOST * max(abs(along), abs(found)) + uncertain
+    return abs(along - found) > most * max(abs(along), abs(found)) + uncertain
 
 
-def _by_hand(function: Objective) -> bool:
-    """Whether somebody else wrote the gradient by hand."""
+def _by_hand(function: Objective, *operations: str) -> bool:
+    """Whether somebody else wrote the gradient by hand, or any of the operations that make it."""
     if isinstance(function, FromFunction):
         return function.given_gradient is not None
-    return type(function).gradient.__module__.partition(".")[0] != _OURS
+    made = (getattr(type(function), name, None) for name in operations)
+    return any(each is not None and each.__module__.partition(".")[0] != _OURS for each in made)
 
 
 def _name(function: Objective) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from optiframe_tvcs import ThreeView
+from optiframe_tvcs import SparseRegressor, ThreeView
 
 import optiframe
 from optiframe import Minimize, from_function
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.problems.sets.vector_sets import Cardinality
 
@@ -56,3 +57,41 @@ def test_a_gradient_of_nan_is_reported_before_a_sparse_run() -> None:
     wrong = from_function(lambda x: float(np.sum((x - 1) ** 2)), 5, gradient=lambda x: np.full(5, np.nan))
     result = optiframe.solve(Minimize(wrong, over=Cardinality(size=2)), "tvcs.gradmp", progress=False)
     assert "objective.gradient-differs" in {finding.identifier for finding in result.findings}
+
+
+class _Squares(LinearModel):
+    """Squares as an own loss, with mistakes."""
+
+    name = "test.squares"
+    most_bend = 1.0
+    slope: ClassVar[float] = 1.0
+    bend: ClassVar[float] = 1.0
+
+    def losses(self, z: Any) -> Any:
+        return (z - self.target) ** 2 / 2
+
+    def slopes(self, z: Any) -> Any:
+        return self.slope * (z - self.target)
+
+    def bends(self, z: Any) -> Any:
+        return np.full(len(z), self.slope * self.bend)
+
+    def loss_as_cvxpy(self, z: Any) -> Any:
+        return None
+
+
+@pytest.mark.parametrize("solver", ["tvcs.splicing", "tvcs.gradmp"])
+def test_wrong_derivatives_of_an_own_loss_are_findings_of_a_fit(solver: str) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((60, 8))
+    target = matrix[:, :2] @ [1.0, -2.0] + 0.1 * rng.standard_normal(60)
+    for mistake, expected in (
+        ({}, []),
+        ({"slope": -1.0}, ["objective.gradient-differs"]),
+        ({"slope": 2.0}, ["objective.gradient-differs"]),
+        ({"bend": -1.0}, ["objective.bends-differ"]),
+    ):
+        loss = type("Mine", (_Squares,), {"__module__": __name__, **mistake})
+        for weights in (None, rng.integers(1, 4, 60)):
+            model = SparseRegressor(2, loss=loss, solver=solver).fit(matrix, target, sample_weight=weights)
+            assert [finding.identifier for finding in model.findings_] == expected
