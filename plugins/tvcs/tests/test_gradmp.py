@@ -100,6 +100,30 @@ def test_supports_that_repeat_end_the_run() -> None:
     assert result.objective == min(result.trace["objective"])
 
 
+@pytest.mark.parametrize("rows", [40, 10])  # with 10 the wide fits are exact
+@pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
+def test_a_pursuit_ends_at_the_best_point_on_its_support_and_does_not_call_it_converged(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((rows, 30))
+    for j in range(1, 30):  # features alike: what is pruned then counts
+        matrix[:, j] = 0.9 * matrix[:, j - 1] + 0.436 * matrix[:, j]
+    target = matrix[:, [3, 9, 15, 22]] @ [1.0, -1.0, 1.0, 1.0] + 0.5 * rng.standard_normal(rows)
+    function = LeastSquares(matrix=matrix, target=target)
+    result = solve(Minimize(function, over=Cardinality(size=4)), "tvcs.gradmp")
+    assert result.status in ("finished", "stalled")
+    chosen = result.solution != 0
+    fitted = np.linalg.lstsq(matrix[:, chosen], target, rcond=None)[0]
+    assert np.allclose(result.solution[chosen], fitted)
+    assert result.objective == min(result.trace["objective"])
+
+
+def test_a_pursuit_of_exact_targets_converges() -> None:
+    problem, truth = sparse_regression(noise=0.0)
+    result = solve(problem, "tvcs.gradmp")
+    assert result.status == "converged"
+    assert np.allclose(result.solution, truth)
+
+
 def test_a_pursuit_with_too_long_a_step_says_that_it_runs_in_a_circle() -> None:
     problem, _ = sparse_regression(3, rows=15, size=40, kept=8, noise=0.5)
     with pytest.warns(optiframe.NotConverged, match="take a shorter step"):

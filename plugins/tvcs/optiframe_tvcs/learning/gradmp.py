@@ -44,15 +44,16 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
     Convergence: where the objective is curved alike along all sparse directions (restricted
     isometry), at a linear rate to a ball around the true point whose radius is proportional to the
     noise (Sec. 3; Nguyen, Chin, Tran 2012). In that ball it goes round: z depends on `wide` alone,
-    so that a `wide` met again closes a circle, and the run ends with the best point seen. It ends
-    as `finished` if the points on the circle have one support, else as `stalled`.
+    so that a `wide` met again closes a circle, and the run ends. It ends as `finished` if the points on
+    the circle have one support, else as `stalled`.
 
     Since up to three times the support is fitted at once, it wants more samples than that; with
     fewer, z fits the samples exactly and says little (of the many such z, least squares take
-    the shortest). The answer is z as pruned, as in the algorithm: it is not the best point on
-    its support, which `tvcs.htp` started from it gives.
+    the shortest). In the algorithm the answer is z as pruned, which is no minimum on its support. Here a
+    run that comes to its end takes one step more: from the best point seen to the best one on its support.
 
-    The residual is the length of the last move.
+    The residual is the length of the last move, or of what was pruned if that is longer: where both are 0,
+    the point is a minimum on its support.
     """
 
     name = "tvcs.gradmp"
@@ -60,7 +61,7 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
     uses = (ConstraintSet.project, Objective.gradient)
     accepts_start = True
     monotone = False
-    residual_meaning = "length of the last move"
+    residual_meaning = "length of the last move, or of what was pruned if longer"
     reference = "Yang et al., Algorithm 2"
 
     inner: Inner = "auto"
@@ -69,27 +70,57 @@ class GradientMatchingPursuit(Solver[Minimize, Array, None]):
         return not_of_supports(problem) or why_not_inner(problem.function, self.inner)
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
-        function, x = problem.function, first_point(problem, run)
-        onto, doubled = projector(problem.over), doubled_projector(problem)
-        met: dict[bytes, int] = {}
-        supports: list[bytes] = []
-        while True:
-            gradient = function.gradient(x)
-            if (end := not_finite(gradient)) is not None:
-                yield Iterate(x)
-                return end
-            wide = support(doubled.project(gradient)) | support(x)
-            z = minimise_on(function, wide, x, self.inner, run.time_left)
-            moved = np.asarray(onto.project(z))
-            residual = norm(moved - x)
-            x = moved
-            yield Iterate(x, residual, info={"wide": float(np.count_nonzero(wide))})
-            supports.append(digest(support(x)))
-            since = met.setdefault(digest(wide), len(supports) - 1)
-            if since < len(supports) - 1:
-                if len(set(supports[since:])) == 1:
-                    return Status.FINISHED, "the support no longer changes"
-                return Status.STALLED, "the supports repeat: it runs in a circle"
+        return (yield from pursue(problem, run, self.inner))
+
+
+def pursue(problem: Minimize, run: Run, inner: Inner) -> Iterates:
+    """The iterations of gradient matching pursuit, and the fit on the best support at their end."""
+    function, x = problem.function, first_point(problem, run)
+    onto, doubled = projector(problem.over), doubled_projector(problem)
+    lowest = Lowest(function)
+    met: dict[bytes, int] = {}
+    supports: list[bytes] = []
+    while True:
+        gradient = function.gradient(x)
+        if (end := not_finite(gradient)) is not None:
+            yield Iterate(x)
+            return end
+        wide = support(doubled.project(gradient)) | support(x)
+        z = minimise_on(function, wide, x, inner, run.time_left)
+        moved = np.asarray(onto.project(z))
+        residual = max(norm(moved - x), norm(z - moved))
+        x = moved
+        yield Iterate(x, residual, info={"wide": float(np.count_nonzero(wide))})
+        lowest.look_at(x)
+        supports.append(digest(support(x)))
+        since = met.setdefault(digest(wide), len(supports) - 1)
+        if since < len(supports) - 1:
+            yield lowest.fitted(inner, run)
+            if len(set(supports[since:])) == 1:
+                return Status.FINISHED, "the support no longer changes"
+            return Status.STALLED, "the supports repeat: it runs in a circle"
+
+
+class Lowest:
+    """The point with the lowest value among those of a run."""
+
+    def __init__(self, function: Objective) -> None:
+        self._function = function
+        self._x: Array | None = None
+        self._value = np.inf
+
+    def look_at(self, x: Array) -> bool:
+        """Whether this point, which nobody may change, is lower than all before."""
+        value = self._function.value(x)
+        lower = self._x is None or value < self._value
+        if lower:
+            self._x, self._value = x, value
+        return lower
+
+    def fitted(self, inner: Inner, run: Run) -> Iterate:
+        """The best point on the support of the lowest."""
+        assert self._x is not None  # after one that was looked at
+        return Iterate(minimise_on(self._function, support(self._x), self._x, inner, run.time_left))
 
 
 def doubled_projector(problem: Minimize) -> Projector:
