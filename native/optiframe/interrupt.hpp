@@ -12,24 +12,26 @@ namespace optiframe::interrupt {
 inline constexpr std::chrono::milliseconds every{50};
 
 // Raises KeyboardInterrupt, or whatever a signal's handler raises, where a signal has come. Costs some
-// 20 ns but every 50 ms, when it takes Python's lock for a moment; handlers run in the main thread only.
-inline void poll() {
+// 20 ns but every 50 ms, when it takes Python's lock for a moment, and says so; handlers run in the main
+// thread only.
+inline bool poll() {
     using clock = std::chrono::steady_clock;
     thread_local clock::time_point last = clock::now();
     const auto now = clock::now();
-    if (now - last < every) return;
+    if (now - last < every) return false;
     last = now;
     nanobind::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    return true;
 }
 
 // Polls once in so many small steps of a loop, of some nanoseconds each.
 class Pace {
 public:
-    void after(std::int64_t steps) {
-        if ((left_ -= steps) > 0) return;
+    bool after(std::int64_t steps) {
+        if ((left_ -= steps) > 0) return false;
         left_ = most;
-        poll();
+        return poll();
     }
 
     // Runs a loop from begin to end, of so many steps each time, in blocks: one(begin, end).

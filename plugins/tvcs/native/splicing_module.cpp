@@ -117,7 +117,7 @@ void lasso(InRows<double> table, In<i64> place, In<double> right, In<double> pen
 }
 
 bool best_support(InRows<double> table, In<i64> place, In<double> right, i64 size, bool free, InRows<i64> labels,
-                  In<i64> room, double gain, i64 products, i64 others, Out<bool> chosen) {
+                  In<i64> room, double gain, i64 products, i64 others, Out<bool> chosen, nb::callable time_left) {
     const std::size_t columns = right.shape(0);
     const fits::KnownRows known = known_rows(table, place, columns);
     check(free ? columns > 0 : true, "there is no entry that could be free");
@@ -128,6 +128,10 @@ bool best_support(InRows<double> table, In<i64> place, In<double> right, i64 siz
     fits::GroupBounds groups{copy_codes(codes, static_cast<i64>(room.size()), "labels"), copied(span(room))};
     const std::size_t most = std::min(static_cast<std::size_t>(size), columns - free);
     const fits::Lapack& routines = lapack();
+    const auto out_of_time = [&] {
+        nb::gil_scoped_acquire locked;
+        return nb::cast<double>(time_left()) <= 0;
+    };
     nb::gil_scoped_release unlocked;
     fits::Indices among;
     for (std::size_t j = 0; j < columns; ++j)
@@ -135,7 +139,8 @@ bool best_support(InRows<double> table, In<i64> place, In<double> right, i64 siz
             among.push_back(static_cast<std::int32_t>(j));
     if (others >= 0)
         among = fits::near_support(known, span(right), among, free, routines, static_cast<std::size_t>(others));
-    const auto found = fits::best_support(known, span(right), among, most, free, std::move(groups), gain, products);
+    const auto found =
+        fits::best_support(known, span(right), among, most, free, std::move(groups), gain, products, out_of_time);
     std::fill(chosen.data(), chosen.data() + columns, false);
     for (const std::int32_t j : found.at) chosen.data()[j] = true;
     return found.all;
@@ -158,5 +163,5 @@ void add_splicing(nb::module_& m) {
 
     m.def("best_support", &best_support, exact("table"), exact("place"), exact("right"), nb::arg("size"),
           nb::arg("free"), exact("labels"), exact("room"), nb::arg("gain"), nb::arg("products"), nb::arg("others"),
-          exact("chosen"));
+          exact("chosen"), nb::arg("time_left"));
 }

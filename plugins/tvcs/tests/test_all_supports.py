@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import combinations
 from typing import Any
 
@@ -113,6 +114,41 @@ def test_sizes_after_the_first_without_a_proof_are_not_compared() -> None:
     assert unsure.result_.status is Status.FINISHED
 
 
+def endless() -> optiframe.Minimize:
+    """A problem whose supports nobody compares in a lifetime."""
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((200, 100))
+    target = matrix[:, :10] @ np.full(10, 0.3) + 3 * rng.standard_normal(200)
+    return optiframe.Minimize(LeastSquares(matrix=matrix, target=target), over=Cardinality(size=12))
+
+
+@needs_kernels
+def test_a_comparison_ends_when_the_time_is_up() -> None:
+    with pytest.warns(
+        optiframe.NotConverged, match=r"stopped after 0.2 s, before .* lower the solver's proof"
+    ):
+        found = optiframe.solve(endless(), "tvcs.splicing", proof=2**60, budget={"time": 0.2}, progress=False)
+    assert found.status is Status.TIME_LIMIT
+    assert np.count_nonzero(found.solution) == 12
+
+
+@needs_kernels
+def test_one_ctrl_c_ends_a_comparison_with_the_fit_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: Any) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return kernels.best_support(*given)
+
+    monkeypatch.setattr(all_supports, "best_support", interrupted)
+    problem = endless()
+    found = optiframe.solve(problem, "tvcs.splicing", proof=2**60, progress=False)
+    assert (found.status, found.message) == (Status.CANCELLED, "stopped by the user")
+    assert np.count_nonzero(found.solution) == 12
+    solver = {"name": "tvcs.splicing", "proof": 2**60}
+    model = SparseRegressor(12, sizes=[0], solver=solver, budget={"time": 1e6})
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(problem.function.matrix, problem.function.target)
+
+
 def comparison(features: int = 8, size: int = 3) -> dict[str, Any]:
     matrix, target = mixed(0, features=features)
     return {
@@ -127,6 +163,7 @@ def comparison(features: int = 8, size: int = 3) -> dict[str, Any]:
         "products": 10**6,
         "others": -1,
         "chosen": np.zeros(features, dtype=bool),
+        "time_left": lambda: np.inf,
     }
 
 
@@ -156,6 +193,7 @@ matrix, target = rng.standard_normal((60, 100)), rng.standard_normal(60)
 given = np.ascontiguousarray(matrix.T @ matrix), np.arange(100), matrix.T @ target
 print("ready", flush=True)
 best_support(
-    *given, 20, False, np.zeros((2, 100), np.int64), np.array([100]), 0.0, 2**60, -1, np.zeros(100, bool)
+    *given, 20, False, np.zeros((2, 100), np.int64), np.array([100]), 0.0, 2**60, -1, np.zeros(100, bool),
+    lambda: np.inf,
 )
 """)

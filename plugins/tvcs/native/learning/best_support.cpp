@@ -35,8 +35,8 @@ OPTIFRAME_CLONES void gains_beside(const double* __restrict row, double pivot, d
 class Tree {
 public:
     Tree(const KnownRows& rows, std::span<const double> right, const Indices& among, std::size_t size, bool free,
-         GroupBounds bounds, double gain, std::int64_t products)
-        : columns(right.size()), groups(std::move(bounds)), best(2 * gain), left(products) {
+         GroupBounds bounds, double gain, std::int64_t products, const std::function<bool()>& out_of_time)
+        : columns(right.size()), groups(std::move(bounds)), best(2 * gain), left(products), out_of_time(out_of_time) {
         const std::size_t last = columns - free;
         const double pivot = free ? rows.of(last)[last] : 0.0, against = pivot > 0 ? right[last] / pivot : 0.0;
         const auto share = [&](std::size_t j) { return pivot > 0 ? rows.of(j)[last] / pivot : 0.0; };
@@ -156,13 +156,14 @@ private:
     }
     void spend(std::size_t products) {
         left -= static_cast<std::int64_t>(products);
-        pace.after(static_cast<std::int64_t>(products));
+        if (pace.after(static_cast<std::int64_t>(products)) && out_of_time()) left = -1;
     }
 
     std::size_t columns, p = 0, stride = 0;
     GroupBounds groups;
     double best; // twice what a support must gain to be better
-    std::int64_t left;
+    std::int64_t left; // products; below 0 the search ends
+    const std::function<bool()>& out_of_time;
     Indices order, taken, at;
     std::vector<Numbers> levels, suffixes;
     Numbers whole, rest, diagonal, next_slopes, all_gains;
@@ -214,8 +215,9 @@ Indices near_support(const KnownRows& rows, std::span<const double> right, const
 }
 
 Compared best_support(const KnownRows& rows, std::span<const double> right, const Indices& among, std::size_t size,
-                      bool free, GroupBounds groups, double gain, std::int64_t products) {
-    Compared found = Tree(rows, right, among, size, free, std::move(groups), gain, products).found();
+                      bool free, GroupBounds groups, double gain, std::int64_t products,
+                      const std::function<bool()>& out_of_time) {
+    Compared found = Tree(rows, right, among, size, free, std::move(groups), gain, products, out_of_time).found();
     if (free && !found.at.empty()) found.at.push_back(static_cast<std::int32_t>(right.size()) - 1);
     std::sort(found.at.begin(), found.at.end());
     return found;

@@ -1,6 +1,7 @@
 // The best of all supports for a quadratic, by branch and bound.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "second_order.hpp"
@@ -23,8 +24,10 @@ Indices near_support(const KnownRows& rows, std::span<const double> right, const
                      const Lapack& lapack, std::size_t others);
 
 // Of supports of at most `size` of these entries within the bounds, and the last entry besides where it is free, the
-// one on which right' x - x' H x / 2 rises most: by more than `gain`, else none. Ends after so many products.
+// one on which right' x - x' H x / 2 rises most: by more than `gain`, else none. Ends after so many products, and
+// where the caller, asked every 50 ms, has no time left.
 Compared best_support(const KnownRows& rows, std::span<const double> right, const Indices& among, std::size_t size,
-                      bool free, GroupBounds groups, double gain, std::int64_t products);
+                      bool free, GroupBounds groups, double gain, std::int64_t products,
+                      const std::function<bool()>& out_of_time);
 
 } // namespace optiframe::tvcs::fits

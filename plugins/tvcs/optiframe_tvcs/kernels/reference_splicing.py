@@ -7,6 +7,7 @@ Fits on a support and searches for better ones have a general way besides, `lear
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +117,7 @@ def best_support(
     products: int,
     others: int,
     chosen: NDArray[np.bool_],
+    time_left: Callable[[], float],
 ) -> bool:
     """Looks through all supports for the one on which ``right' x - x' H x / 2`` rises most.
 
@@ -135,6 +137,8 @@ def best_support(
         -1, or how many entries besides `chosen` to look at: those that fit best in place of one of these.
     chosen
         Set to the best support that was found; to False where none gains more than `gain`.
+    time_left
+        Asked every 50 ms for the seconds that are left; with none, the search ends.
 
     Returns
     -------

@@ -42,7 +42,8 @@ class AllSupports:
     search
         What is asked first.
     products
-        Multiplications after which the comparison of all ends without a proof; 0: nothing is compared.
+        Multiplications after which the comparison of all ends without a proof, as it does when the time of
+        `search` is up; 0: nothing is compared.
     whole
         Whether to compare all.
     """
@@ -76,7 +77,10 @@ class AllSupports:
         if value <= _EXACT * start or (others < 0 and x.size**2 > products):
             return None
         gain, kept = start - value * (1.0 - LEAST_FALL), x != 0
-        complete = best_support(table, place, against, size, free, labels, room, gain, products, others, kept)
+        complete = best_support(
+            *(table, place, against, size, free, labels, room, gain, products, others, kept),
+            self.trying.time_left,
+        )
         if kept.any():
             found = minimise_on(self._problem.function, kept, np.where(kept, x, 0.0))
             ahead = self._problem.function.value(found)

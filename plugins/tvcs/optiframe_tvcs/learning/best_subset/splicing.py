@@ -92,7 +92,8 @@ class Splicing(Solver[Minimize, Array, None]):
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:
         last: Array | None = None
-        search = self.search(problem, run.time_left)
+        # A stop that the user asks for is the end of the time: one proof may take as long as all else.
+        search = self.search(problem, lambda: 0.0 if run.stopping else run.time_left())
         for x, _ in self.fits(problem, first_point(problem, run), search):
             yield Iterate(x) if last is None else Iterate(x, norm(x - last))
             last = x
@@ -100,6 +101,13 @@ class Splicing(Solver[Minimize, Array, None]):
                 return end
         if search.proved:
             return Status.CONVERGED, "no support of the set fits better: all were compared"
+        if run.stopping:
+            return Status.CANCELLED, "stopped by the user"
+        if run.time_left() == 0:
+            return Status.TIME_LIMIT, (
+                f"stopped after {run.budget.time:g} s, before all that leads to better fits was tried: raise "
+                "the budget, or lower the solver's proof"
+            )
         return Status.FINISHED, "no exchange improves the fit"
 
     def search(self, problem: Minimize, time_left: Callable[[], float], *, prove: bool = True) -> AllSupports:

@@ -17,7 +17,7 @@ from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 from optiframe.registry.registry import build
 from optiframe.solving import construct
-from optiframe.solving.result import Result
+from optiframe.solving.result import Result, Status
 from optiframe.solving.solve import NotConverged, solve
 from optiframe_tvcs.learning.best_subset.all_supports import AllSupports
 from optiframe_tvcs.learning.best_subset.splicing import Splicing
@@ -234,7 +234,7 @@ class SizePath:
         with warnings.catch_warnings():
             # Matching pursuits end in a circle where samples are few; the status says so.
             warnings.simplefilter("ignore", NotConverged)
-            return solve(
+            result = solve(
                 problem,
                 solver,
                 start=start,
@@ -243,6 +243,9 @@ class SizePath:
                 progress=False,
                 trace=False,
             )
+        if result.status is Status.CANCELLED:
+            raise KeyboardInterrupt  # a path has no answer before its end
+        return result
 
     def _best_of_penalised(self, over: ConstraintSet, size: int) -> list[Array]:
         """Of points with `size` entries or a few times as many, cut to the set, those that fit best."""
