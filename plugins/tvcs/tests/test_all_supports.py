@@ -114,6 +114,25 @@ def test_sizes_after_the_first_without_a_proof_are_not_compared() -> None:
     assert unsure.result_.status is Status.FINISHED
 
 
+@needs_kernels
+@pytest.mark.parametrize("budget", [None, {"time": 1e6}])
+def test_a_budget_asks_for_no_more_proofs_than_a_fit_without_one(
+    monkeypatch: pytest.MonkeyPatch, budget: Any
+) -> None:
+    of_all: list[bool] = []
+
+    def counted(*given: Any) -> bool:
+        complete = kernels.best_support(*given)
+        if given[9] < 0:  # all supports, not those near by
+            of_all.append(complete)
+        return complete
+
+    monkeypatch.setattr(all_supports, "best_support", counted)
+    matrix, target = mixed(1, samples=60, features=24)
+    SparseRegressor(8, solver={"name": "tvcs.splicing", "proof": 3000}, budget=budget).fit(matrix, target)
+    assert of_all.count(False) == 1
+
+
 def endless() -> optiframe.Minimize:
     """A problem whose supports nobody compares in a lifetime."""
     rng = np.random.default_rng(0)

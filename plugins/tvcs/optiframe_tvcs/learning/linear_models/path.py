@@ -220,8 +220,12 @@ class SizePath:
 
     def _fit(self, problem: Minimize, start: Array) -> Result[Array, Any] | Fit:
         splicing = self._solver
-        if self._budget is not None or not isinstance(splicing, Splicing) or splicing.unsuited(problem):
+        if not isinstance(splicing, Splicing) or splicing.unsuited(problem):
             return self._solve(problem, start, splicing)
+        if self._budget is not None:
+            result = self._solve(problem, start, splicing if self._provable else _without_proof(splicing))
+            self._provable = result.status is Status.CONVERGED
+            return result
         # Around a small fit, what a run checks and records takes three times as long as the fit.
         if self._search is None or self._search[0] is not problem:
             self._search = problem, splicing.search(problem, lambda: np.inf, prove=self._provable)
@@ -263,6 +267,11 @@ class SizePath:
             cut.setdefault(support(kept).tobytes(), kept)
         fits = [minimise_on(self.function, support(kept), kept) for kept in cut.values()]
         return sorted(fits, key=self.function.value)[:_STARTS]
+
+
+def _without_proof(splicing: Splicing) -> Splicing:
+    """The same method, which compares supports near by and not all."""
+    return splicing.model_copy(update={"proof": min(splicing.proof, 1)})
 
 
 def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, shape: tuple[float, int]) -> float:
