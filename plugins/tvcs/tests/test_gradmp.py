@@ -159,6 +159,24 @@ def test_stochastic_gradmp_finds_a_planted_answer() -> None:
     assert np.array_equal(result.solution != 0, truth != 0)
 
 
+def test_stochastic_gradmp_ends_by_itself_at_the_best_point_on_its_support() -> None:
+    problem, truth = sparse_regression()
+    result = solve(problem, StochasticGradMP(block=20))
+    assert (result.status, result.message) == ("finished", "no better point in 5 passes over the samples")
+    chosen = result.solution != 0
+    assert np.array_equal(chosen, truth != 0)
+    fitted = np.linalg.lstsq(problem.function.matrix[:, chosen], problem.function.target, rcond=None)[0]
+    assert np.allclose(result.solution[chosen], fitted)
+
+
+def test_stochastic_gradmp_with_one_block_is_gradmp() -> None:
+    problem, _ = sparse_regression(noise=1.0)
+    whole = solve(problem, "tvcs.gradmp")
+    block = solve(problem, StochasticGradMP(block=len(problem.function)))
+    assert np.array_equal(block.solution, whole.solution)
+    assert (block.status, block.message, block.iterations) == (whole.status, whole.message, whole.iterations)
+
+
 @given(
     seed=st.integers(0, 10**6), l2=st.sampled_from([0.0, 0.1]), sparse=st.booleans(), taken=st.integers(1, 8)
 )

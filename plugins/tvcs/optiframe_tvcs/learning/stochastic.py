@@ -14,7 +14,7 @@ from optiframe.records.fields import Array
 from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.learning.gradmp import doubled_projector
+from optiframe_tvcs.learning.gradmp import Lowest, doubled_projector, pursue
 from optiframe_tvcs.learning.iht import descend
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import FAR, first_trial
@@ -29,6 +29,7 @@ from optiframe_tvcs.sets.sparse_sets import (
 
 _HALVINGS = 60  # of a step, at most: by then a move is below the rounding of the point
 _ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective
+_VAIN = 5  # passes over the terms without a better point, after which none is expected
 
 
 class Blocks:
@@ -162,8 +163,10 @@ class StochasticGradMP(_Stochastic):
     the gradient of one block, two projections and a restricted minimisation of the full
     objective.
 
-    Convergence: as `tvcs.gradmp`, in expectation (Nguyen, Needell, Woolf 2014, Theorem 2). The core
-    keeps the best point it recorded.
+    Convergence: as `tvcs.gradmp`, in expectation (Nguyen, Needell, Woolf 2014, Theorem 2). A run ends when
+    five passes over the terms have brought no better point, with the best fit on the support of the best
+    one (`finished`). Where one block holds all terms, the steps are those of `tvcs.gradmp`, with its residual
+    and its end.
 
     The residual is nan unless `full_every` asks for one now and then; its step is one over
     the curvature along the gradient.
@@ -186,8 +189,13 @@ class StochasticGradMP(_Stochastic):
         assert isinstance(function, FiniteSum)
         onto, doubled = projector(problem.over), doubled_projector(problem)
         x, blocks = first_point(problem, run), Blocks(function, self.block, run.rng)
+        if len(blocks.parts) == 1:
+            return (yield from pursue(problem, run, self.inner))
         step = first_trial(function, x, function.gradient(x)) if self.full_every else float("nan")
-        for iteration in range(1, 2**63):
+        lowest = Lowest(function)
+        iteration = since = 0
+        while since < _VAIN * len(blocks.parts):
+            iteration += 1
             gradient = blocks.draw().gradient(x)
             if (end := not_finite(gradient)) is not None:
                 yield Iterate(x)
@@ -196,6 +204,9 @@ class StochasticGradMP(_Stochastic):
             z = minimise_on(function, wide, x, self.inner, run.time_left)
             x = np.asarray(onto.project(z))
             yield Iterate(x, self._residual(problem, onto, x, step, iteration))
+            since = 0 if lowest.look_at(x) else since + 1
+        yield lowest.fitted(self.inner, run)
+        return Status.FINISHED, f"no better point in {_VAIN} passes over the samples"
 
 
 def _below_the_parabola(
