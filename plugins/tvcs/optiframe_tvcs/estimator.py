@@ -51,8 +51,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
     fit_intercept
         Fit a constant, which is not counted.
     standardize
-        Divide columns by their standard deviation; dense ones are centred too. `coef_` is for
-        columns as they came.
+        Divide columns by their standard deviation. With an intercept they are centred too, but for columns
+        with zeros in sparse tables. `coef_` is for columns as they came.
     solver
         What fits one size, for problems over sets of supports: "tvcs.splicing", "tvcs.htp", "tvcs.iht",
         "tvcs.gradmp", a table with parameters, or a solver.

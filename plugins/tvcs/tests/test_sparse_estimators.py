@@ -137,6 +137,23 @@ def test_sparse_and_dense_samples_give_one_model() -> None:
     assert (dense.predict(matrix) == thin.predict(matrix)).mean() > 0.98
 
 
+@pytest.mark.parametrize("far", [1e5, 1e7])
+@pytest.mark.parametrize("columns", [8, 6000])  # so many are not made dense
+def test_columns_far_from_zero_count_in_sparse_samples_as_in_dense_ones(far: float, columns: int) -> None:
+    rng = np.random.default_rng(0)
+    matrix = np.zeros((300, columns))
+    matrix[:, :8] = rng.standard_normal((300, 8))
+    target = matrix[:, 0] - 2 * matrix[:, 3]
+    labels = rng.random(300) < 1 / (1 + np.exp(-target))
+    matrix[:, 0] += far
+    thin = sp.csr_array(matrix)
+    for estimator, goal in ((SparseRegressor(2), target), (SparseClassifier(2), labels)):
+        dense = clone(estimator).fit(matrix[:, :8], goal).coef_.ravel()
+        found = clone(estimator).fit(thin, goal).coef_.ravel()
+        assert found[:8] == pytest.approx(dense, rel=1e-3)
+        assert np.flatnonzero(found).tolist() == [0, 3]
+
+
 @pytest.mark.slow
 def test_pipelines_searches_and_more_classes_work() -> None:
     matrix, target = samples(n=90)

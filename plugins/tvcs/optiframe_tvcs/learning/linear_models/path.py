@@ -45,7 +45,7 @@ Objective = Callable[[Any, Array, Array], LinearModel]
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How columns are centred and scaled before a fit; sparse ones are scaled only.
+    """How columns are centred and scaled before a fit; of sparse tables, columns with zeros are scaled only.
 
     Parameters
     ----------
@@ -64,29 +64,32 @@ class Scaling:
         """The scaling that weighted samples ask for; columns that never change keep their scale."""
         share = weights / weights.sum()
         columns = matrix.shape[1]
-        centre, scale = np.zeros(columns), np.ones(columns)
         sparse = sp.issparse(matrix)
         largest = abs(matrix).max(axis=0).toarray().ravel() if sparse else np.abs(matrix).max(axis=0)
         # Squares of very large and very small entries are no ordinary numbers.
         unit = np.ldexp(1.0, np.clip(np.frexp(largest)[1], -1000, 1000))
         if sparse:
-            near_one = matrix @ sp.diags_array(1.0 / unit)
+            near_one = sp.csr_array(matrix @ sp.diags_array(1.0 / unit))
+            # Only a column without zeros can lie far away from 0, next to its spread; it stays as full.
+            full = np.bincount(near_one.indices, minlength=columns) == len(share)
+            means = np.where(full, near_one.T @ share, 0.0)
+            near_one.data -= means[near_one.indices]
             squares = near_one.multiply(near_one).T @ share
             spread = np.sqrt(np.maximum(squares - (near_one.T @ share) ** 2, 0.0)) * unit
         else:
             near_one = matrix / unit
             means = share @ near_one
             spread = np.sqrt(share @ (near_one - means) ** 2) * unit
-            # Without an intercept, centred columns would be another model.
-            centre = means * unit if intercept else centre
-        if standardise:
-            scale = np.where(spread > _ROUNDING * largest, spread, 1.0)
+        # Without an intercept, centred columns would be another model.
+        centre = means * unit if intercept else np.zeros(columns)
+        scale = np.where(spread > _ROUNDING * largest, spread, 1.0) if standardise else np.ones(columns)
         return cls(centre, scale, intercept)
 
     def apply(self, matrix: Any) -> Any:
         """A read-only copy, scaled, with a column of ones at the end where there is an intercept."""
         if sp.issparse(matrix):
             thin = sp.csr_array(matrix @ sp.diags_array(1.0 / self.scale))
+            thin.data -= (self.centre / self.scale)[thin.indices]
             if self.intercept:
                 thin = sp.hstack([thin, np.ones((matrix.shape[0], 1))], format="csr")
             if thin.shape[0] * thin.shape[1] <= _DENSE:
