@@ -492,6 +492,34 @@ def test_by_default_sizes_end_long_after_the_best() -> None:
     assert model.findings_[-1].identifier == "sparse.sizes-ended"
 
 
+ALL = np.arange(30)
+
+
+@pytest.mark.parametrize(
+    ("cv", "text"),
+    [
+        ([], "cv has no splits"),
+        ([(ALL, ALL[:0])], "cv: split 1 has no rows to judge by"),
+        ([(ALL[:20], ALL[20:]), ([], [1])], "cv: split 2 has no rows to learn from"),
+        ([(ALL, np.zeros(30, dtype=bool))], "cv: split 1 has no rows to judge by"),
+        (
+            [(ALL, ALL + 30)],
+            "cv: the rows to judge by of split 1 must be row numbers from 0 to 29, or a mask",
+        ),
+        ([(ALL > 10, ALL[:5] > 2)], "cv: the rows to judge by of split 1 must be row numbers"),
+        ([(ALL, [0.5])], "cv: the rows to judge by of split 1 must be row numbers"),
+        ([ALL], "cv must give pairs.* split 1 is no pair"),
+        ("five", "cv must be a number of folds, a splitter of scikit-learn or pairs of rows, got 'five'"),
+        (5.0, "cv must be a number of folds, a splitter of scikit-learn or pairs of rows, got 5.0"),
+    ],
+)
+def test_splits_that_cannot_be_used_are_named(cv: Any, text: str) -> None:
+    matrix, target = samples(n=30, p=4)
+    for model, goal in ((SparseRegressor(cv=cv), target), (SparseClassifier(cv=cv), target > 5)):
+        with pytest.raises(InvalidInput, match=text):
+            model.fit(matrix, goal)
+
+
 def test_one_fold_is_refused_and_none_means_five() -> None:
     matrix, target = samples(n=30)
     with pytest.raises(InvalidInput, match="cv must be at least 2 folds, or a splitter"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -32,8 +31,9 @@ require("sklearn", "sklearn", "optiframework-tvcs")
 
 from sklearn.base import BaseEstimator, ClassifierMixin  # noqa: E402  # after the message
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+from optiframe_tvcs.learning.linear_models.folds import folds  # noqa: E402
 
 _CUT_SHORT = (Status.ITERATION_LIMIT, Status.TIME_LIMIT, Status.DIVERGED)
 
@@ -95,7 +95,10 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _fit(self, matrix: Any, target: Array, weights: Array) -> Self:
         """Fit the path, choose the size, keep what was learnt; `target` is real."""
-        folds = self._folds(matrix, target, weights > 0) if self.size == "cv" else []
+        parts = []
+        if self.size == "cv":
+            classes = isinstance(self, ClassifierMixin)
+            parts = folds(self.cv, matrix, target, weights > 0, classes=classes, seed=self.seed)
         if not weights.all():
             matrix, target, weights = Samples(matrix, target, weights).at(weights > 0)
         over = self._set(matrix.shape[1])
@@ -114,7 +117,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         shorten = self.sizes is None
         losses: dict[int, Array] = {}
         if self.size == "cv":
-            losses = search(sizes, self._held_out(samples, over, folds), shorten=shorten)
+            losses = search(sizes, self._held_out(samples, over, parts), shorten=shorten)
         elif isinstance(self.size, str):
             losses = search(sizes, self._by_criterion(path, self.size, samples.shape), shorten=shorten)
         else:
@@ -125,7 +128,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.scores_ = np.array([losses[size].mean() for size in sorted(losses)])
         chosen = int(np.argmin(self.scores_)) if isinstance(self.size, str) else len(points) - 1
         if self.size == "cv" and over is not None:
-            alone = search(sorted(losses), self._held_out(samples, None, folds), shorten=False)
+            alone = search(sorted(losses), self._held_out(samples, None, parts), shorten=False)
             findings.extend(views_do_not_help(losses, alone))
         if isinstance(self.size, str):
             findings.extend(end_of_sizes(self.sizes_.tolist(), chosen, sizes[-1], most))
@@ -157,10 +160,10 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             asked=None if isinstance(self.size, str) else self.size,
         )
 
-    def _held_out(self, samples: Samples, over: ThreeView | None, folds: Any) -> Callable[[int], Array]:
+    def _held_out(self, samples: Samples, over: ThreeView | None, splits: Any) -> Callable[[int], Array]:
         """Mean loss of a size on the samples left out, one for each fold; others alone scale columns."""
         make, unpenalised, parts = self._objective(), self._objective(penalised=False), []
-        for kept, left in folds:
+        for kept, left in splits:
             matrix, *others = samples.at(kept)
             scaling = self._scaling(matrix, others[1])
             learnt = self._path(make(scaling.apply(matrix), *others), over)
@@ -208,34 +211,6 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             )
         chosen: NDArray[Any] = np.asarray(names, dtype=object)[kept]
         return chosen
-
-    def _folds(self, matrix: Any, target: Array, counted: NDArray[np.bool_]) -> list[Any]:
-        """Rows to learn from and rows to judge by, of those that are counted."""
-        classes = isinstance(self, ClassifierMixin)
-        folds = 5 if self.cv is None else self.cv
-        if isinstance(folds, Integral):
-            if folds < 2:
-                raise InvalidInput(f"cv must be at least 2 folds, or a splitter of scikit-learn, got {folds}")
-            # A class must have a sample in each fold.
-            matrix, target = matrix[counted], target[counted]
-            counted = np.ones(len(target), dtype=bool)
-            fewest = int(np.unique(target, return_counts=True)[1].min()) if classes else len(target)
-            if fewest < 2:
-                raise InvalidInput(
-                    "cross-validation needs two samples (of each class); give `size`, or choose it by "
-                    '"bic"; got n_samples=1'
-                )
-            # Tables often come sorted; consecutive rows would then be folds unlike each other.
-            kind = StratifiedKFold if classes else KFold
-            folds = kind(min(int(folds), fewest), shuffle=True, random_state=self.seed)
-        splits = list(check_cv(folds, target, classifier=classes).split(matrix, target))
-        if counted.all():
-            return splits
-        rows, place = np.arange(len(counted)), np.cumsum(counted) - 1
-        parts = [[place[rows[part][counted[part]]] for part in split] for split in splits]
-        if any(not len(part) for split in parts for part in split):
-            raise InvalidInput("all samples of a part of cv have the weight 0; leave such parts out")
-        return parts
 
     def _objective(self, *, penalised: bool = True) -> Objective:
         known = self.losses
