@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput, nearest, require
+from optiframe.errors import InvalidInput, require
 from optiframe.findings import Finding
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result, Status
+from optiframe_tvcs.learning.linear_models.parameters import loss_class, refuse_wrong_parameters
 from optiframe_tvcs.learning.linear_models.path import Criterion, Objective, Scaling, SizePath, criterion
 from optiframe_tvcs.learning.linear_models.sample_weights import Samples
 from optiframe_tvcs.learning.linear_models.size_choice import (
@@ -95,10 +96,8 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _fit(self, matrix: Any, target: Array, weights: Array) -> Self:
         """Fit the path, choose the size, keep what was learnt; `target` is real."""
-        parts = []
-        if self.size == "cv":
-            classes = isinstance(self, ClassifierMixin)
-            parts = folds(self.cv, matrix, target, weights > 0, classes=classes, seed=self.seed)
+        refuse_wrong_parameters(self.fit_intercept, self.standardize, self.seed)
+        parts = self._folds(matrix, target, weights > 0) if self.size == "cv" else []
         if not weights.all():
             matrix, target, weights = Samples(matrix, target, weights).at(weights > 0)
         over = self._set(matrix.shape[1])
@@ -212,16 +211,12 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         chosen: NDArray[Any] = np.asarray(names, dtype=object)[kept]
         return chosen
 
+    def _folds(self, matrix: Any, target: Array, counted: NDArray[np.bool_]) -> list[Any]:
+        classes = isinstance(self, ClassifierMixin)
+        return folds(self.cv, matrix, target, counted, classes=classes, seed=int(self.seed))
+
     def _objective(self, *, penalised: bool = True) -> Objective:
-        known = self.losses
-        loss = next(iter(known)) if self.loss is None else self.loss
-        if isinstance(loss, str):
-            if loss not in known:
-                raise InvalidInput(
-                    f"loss must be one of {', '.join(known)} or a class of linear models, "
-                    f"got {loss!r}{nearest(loss, known)}"
-                )
-            loss = known[loss]
+        loss = loss_class(self.loss, self.losses)
         l2 = self.l2 if penalised else 0.0
         made: Callable[..., LinearModel] = loss
 

@@ -1,0 +1,43 @@
+"""Parameters of the sparse estimators that nothing behind them checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from optiframe.errors import InvalidInput, nearest
+from optiframe.problems.objectives.losses import LinearModel
+
+_LARGEST_SEED = 2**32 - 1  # that NumPy's older generators take, which shuffle scikit-learn's folds
+
+
+def refuse_wrong_parameters(fit_intercept: Any, standardize: Any, seed: Any) -> None:
+    """Raise `InvalidInput` for a switch that is neither True nor False, and for a seed that is none."""
+    for name, value in (("fit_intercept", fit_intercept), ("standardize", standardize)):
+        if not isinstance(value, bool | np.bool_):
+            raise InvalidInput(f"{name} must be True or False, got {value!r:.40}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _LARGEST_SEED:
+        raise InvalidInput(f"seed must be a whole number from 0 to {_LARGEST_SEED}, got {seed!r:.40}")
+
+
+def loss_class(loss: Any, known: Mapping[str, type[LinearModel]]) -> type[LinearModel]:
+    """The class of linear models that `loss` names or is; None: the first one known.
+
+    Raises
+    ------
+    InvalidInput
+        For another name, and for what is no class of linear models.
+    """
+    if loss is None:
+        return next(iter(known.values()))
+    if isinstance(loss, str) and loss in known:
+        return known[loss]
+    if not (isinstance(loss, type) and issubclass(loss, LinearModel)):
+        hint = nearest(loss, known) if isinstance(loss, str) else ""
+        raise InvalidInput(
+            f"loss must be one of {', '.join(known)} or a class of linear models, got {loss!r:.40}{hint}; "
+            "classes are in optiframe.problems.objectives, in losses and robust_losses"
+        )
+    return loss
