@@ -119,9 +119,6 @@ class _Corners(LinearModel):
     def bends(self, z: Any) -> Any:
         return self.bend * self.slope * (np.abs(z - self.target) <= 1)
 
-    def loss_as_cvxpy(self, z: Any) -> Any:
-        return None
-
 
 def _found_of_model(seed: int, **wrong: float) -> str | None:
     rng = np.random.default_rng(seed)

@@ -36,8 +36,8 @@ class LinearModel(FiniteSum):
     """Mean of loss(z_i, target_i) plus l2/2 |x|^2, where z = matrix x, over n rows and d columns.
 
     A subclass gives the loss as a function of the predictions z: `losses`, its derivative
-    `slopes`, its second derivative `bends`, a bound `most_bend` on the latter (infinite where
-    there is none), and `loss_as_cvxpy`. A loss with corners says that it is not `smooth`, and its
+    `slopes` and its second derivative `bends`; where there are such, a bound `most_bend` on the latter
+    and `loss_as_cvxpy`. A loss with corners says that it is not `smooth`, and its
     slopes are subgradients: it offers no gradient. Value, gradient and Hessian product cost one or
     two passes over the matrix and O(n + d) memory beside it; the Hessian matrix costs O(nnz d) time
     and O(d^2) memory. The matrix may be dense or sparse and is not copied.
@@ -49,7 +49,7 @@ class LinearModel(FiniteSum):
         matrix and target or is not LIBSVM text.
     """
 
-    most_bend: ClassVar[float]
+    most_bend: ClassVar[float] = math.inf
     smooth: ClassVar[bool] = True
 
     matrix: Matrix = Field(description="features, n x d; or give data")
@@ -104,9 +104,9 @@ class LinearModel(FiniteSum):
         """For each row the z that minimizes ``step * loss(z) + (z - v)^2 / 2``."""
         raise self._lacks("proximal step of its losses")
 
-    @abstractmethod
     def loss_as_cvxpy(self, z: Any) -> Any:
-        """Sum of the losses as a CVXPY expression of the predictions `z`."""
+        """Sum of the losses as a CVXPY expression of the predictions `z`; None where there is none."""
+        return None
 
     def offers(self, operation: Callable[..., Any]) -> bool:
         name = operation.__name__
@@ -235,7 +235,10 @@ class LinearModel(FiniteSum):
 
     def as_cvxpy(self, x: Any) -> Any:
         cp = require("cvxpy", "reference")
-        loss = self.loss_as_cvxpy(cp.Constant(self.matrix) @ x) / len(self)
+        total = self.loss_as_cvxpy(cp.Constant(self.matrix) @ x)
+        if total is None:
+            return None
+        loss = total / len(self)
         return loss + cp.sum_squares(cp.multiply(np.sqrt(self.ridge), x)) / 2 if self.l2 else loss
 
     @cached_property

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
+import cvxpy
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -178,6 +179,39 @@ def test_other_solvers_and_own_losses_fit(solver: str) -> None:
     hinge = SparseClassifier(3, loss=SquaredHinge, solver=solver, budget={"iterations": 500})
     assert hinge.fit(matrix, labels).score(matrix, labels) > 0.9
     assert not hasattr(hinge, "predict_proba")
+
+
+class LogCosh(LinearModel):
+    """A loss of one's own with no more than it must have."""
+
+    def losses(self, z: np.ndarray) -> np.ndarray:
+        return np.logaddexp(z - self.target, self.target - z) - np.log(2)
+
+    def slopes(self, z: np.ndarray) -> np.ndarray:
+        return np.tanh(z - self.target)
+
+    def bends(self, z: np.ndarray) -> np.ndarray:
+        return 1 - np.tanh(z - self.target) ** 2
+
+
+def test_a_loss_of_ones_own_needs_no_more_than_its_derivatives() -> None:
+    matrix, target = samples()
+    target[:3] += 1000.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SparseRegressor(3, loss=LogCosh).fit(matrix, target)
+    assert set(np.flatnonzero(model.coef_)) == {0, 1, 2}
+    assert not model.findings_
+    assert LogCosh(matrix=matrix, target=target).as_cvxpy(cvxpy.Variable(40)) is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_loss_that_lacks_methods_is_told_which(weighted: bool) -> None:
+    lacking = type("Lacking", (LogCosh,), {"__module__": __name__, "bends": LinearModel.bends})
+    matrix, target = samples(n=30)
+    weights = np.arange(1, 31) if weighted else None
+    with pytest.raises(InvalidInput, match="loss: the class Lacking lacks bends; write losses"):
+        SparseRegressor(1, loss=lacking).fit(matrix, target, sample_weight=weights)
 
 
 def test_a_solver_is_a_name_a_table_or_an_object() -> None:

@@ -76,9 +76,6 @@ class _Squares(LinearModel):
     def bends(self, z: Any) -> Any:
         return np.full(len(z), self.slope * self.bend)
 
-    def loss_as_cvxpy(self, z: Any) -> Any:
-        return None
-
 
 @pytest.mark.parametrize("solver", ["tvcs.splicing", "tvcs.gradmp"])
 def test_wrong_derivatives_of_an_own_loss_are_findings_of_a_fit(solver: str) -> None:

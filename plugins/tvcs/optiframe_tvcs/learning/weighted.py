@@ -87,6 +87,7 @@ def weighted(loss: type[LinearModel]) -> type[LinearModel]:
         def __reduce__(self) -> tuple[Any, ...]:
             return _restored, (loss, dict(self))  # pickle finds no class that a function made
 
+    Weighted.__name__ = Weighted.__qualname__ = loss.__name__  # what messages call it
     return Weighted
 
 

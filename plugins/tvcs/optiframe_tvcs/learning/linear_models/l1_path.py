@@ -34,8 +34,8 @@ def l1_path(function: LinearModel, free: NDArray[np.bool_]) -> Iterator[Array]:
     """
     x = minimise_on(function, free, np.zeros(function.shape))
     largest = float(np.abs(function.gradient(x)[~free]).max(initial=0.0))
-    if largest == 0.0 or function.curvature() <= 0.0:
-        return
+    if largest == 0.0 or not 0.0 < function.curvature() < np.inf:
+        return  # nothing to follow, or no bound on the curvature that steps could keep to
     above = _majorant(function)
     for level in largest * _LEVELS:
         x = _at_level(function, above, x, np.where(free, 0.0, level), _CLOSE * level)

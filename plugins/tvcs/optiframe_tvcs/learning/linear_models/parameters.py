@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,7 +29,7 @@ def loss_class(loss: Any, known: Mapping[str, type[LinearModel]]) -> type[Linear
     Raises
     ------
     InvalidInput
-        For another name, and for what is no class of linear models.
+        For another name, for what is no class of linear models, and for a class that lacks methods.
     """
     if loss is None:
         return next(iter(known.values()))
@@ -39,5 +40,11 @@ def loss_class(loss: Any, known: Mapping[str, type[LinearModel]]) -> type[Linear
         raise InvalidInput(
             f"loss must be one of {', '.join(known)} or a class of linear models, got {loss!r:.40}{hint}; "
             "classes are in optiframe.problems.objectives, in losses and robust_losses"
+        )
+    if inspect.isabstract(loss):
+        missing = ", ".join(sorted(loss.__abstractmethods__))
+        raise InvalidInput(
+            f"loss: the class {loss.__name__} lacks {missing}; write losses(z), slopes(z) and bends(z), the "
+            "loss of each row at the predictions z and its first and second derivatives"
         )
     return loss
