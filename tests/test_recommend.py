@@ -115,6 +115,15 @@ def test_where_nothing_is_recommended_the_error_lists_the_solvers_that_take_the_
         of.solve(Alone())
 
 
+def test_where_autograd_cannot_follow_a_function_the_error_says_that() -> None:
+    def own(x):
+        return float(np.sum(x**2))
+
+    problem = of.Minimize(of.from_function(own, 3), over={"name": "cardinality", "size": 1})
+    with pytest.raises(of.InvalidInput, match=r"autograd cannot follow the function 'own'.* its gradient"):
+        of.solve(problem)
+
+
 def test_parameters_without_a_solver_are_refused() -> None:
     with pytest.raises(of.InvalidInput, match=r"parameters \(memory\) go with a solver's name"):
         of.solve(bowl(), memory=5)

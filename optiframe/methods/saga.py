@@ -45,7 +45,7 @@ class Saga(Solver[Composite, Array, None]):
 
     def unsuited(self, problem: Composite) -> str | None:
         if not isinstance(problem.function, FiniteSum):
-            return f"the objective {problem.function.name!r} is not a sum of many terms"
+            return f"the objective {problem.function.known_as!r} is not a sum of many terms"
         return problem.proximal.lacking
 
     def iterates(self, problem: Composite, run: Run) -> Iterates:

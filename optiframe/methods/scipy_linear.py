@@ -39,7 +39,7 @@ class _Program(Solver[Minimize, Array, None]):
         if reason := problem.function.lacks(Objective.quadratic):
             return reason
         if problem.function.quadratic().matrix is not None:
-            return f"the objective {problem.function.name!r} is not linear"
+            return f"the objective {problem.function.known_as!r} is not linear"
         return None
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:

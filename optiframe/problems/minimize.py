@@ -85,7 +85,7 @@ class Composite(Problem[Any]):
         takes, holds = self.function.point_type, self.over.point_type
         if takes is not holds:
             raise InvalidInput(
-                f"the objective {self.function.name!r} takes {takes.__name__} points, "
+                f"the objective {self.function.known_as!r} takes {takes.__name__} points, "
                 f"the set {self.over.name!r} holds {holds.__name__} points"
             )
         if self.start is not None and self.start.shape != self.function.shape:

@@ -58,7 +58,7 @@ def _of_gradient(function: Objective, x: Array, rng: np.random.Generator) -> Fin
         return None
     given = number(along) if math.isfinite(along) else f"{along:g}"
     text = (
-        f"The gradient of {function.name or _name(function)!r} does not match its values: along a random "
+        f"The gradient of {function.known_as!r} does not match its values: along a random "
         f"direction it gives {given}, and differences of the value give {number(found)}. Check it "
         "by optiframe.testing.check_derivatives(objective). This look at one direction cannot find every "
         "mistake: one wrong entry may pass it, and fails the check (`optiframe check` for one with a name)"
@@ -80,7 +80,7 @@ def _of_bends(function: Objective, x: Array, rng: np.random.Generator) -> Findin
     if not _differs(along, found, uncertain, _MOST_OF_BENDS):
         return None
     text = (
-        f"The bends of {function.name or _name(function)!r} do not match its slopes: along a random "
+        f"The bends of {function.known_as!r} do not match its slopes: along a random "
         f"direction they give {number(along)}, and differences of the gradient give {number(found)}. Check "
         "them by optiframe.testing.check_derivatives(objective)"
     )
@@ -120,8 +120,3 @@ def _by_hand(function: Objective, *operations: str) -> bool:
         return function.given_gradient is not None
     made = (getattr(type(function), name, None) for name in operations)
     return any(each is not None and each.__module__.partition(".")[0] != _OURS for each in made)
-
-
-def _name(function: Objective) -> str:
-    inner = getattr(function, "function", function)
-    return str(getattr(inner, "__name__", type(function).__name__))

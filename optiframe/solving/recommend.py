@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from optiframe.errors import InvalidInput, absent
 from optiframe.findings import Finding
+from optiframe.problems.minimize import Composite
+from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.problem import Problem
 from optiframe.registry.registry import registry
 from optiframe.solving.chain import why_unsuited
@@ -81,6 +83,12 @@ def _usable(name: str, problem: Problem[Any]) -> Solver[Any, Any, Any] | None:
 
 
 def _why(problem: Problem[Any]) -> str:
+    """What the objective lacks for most solvers, and why the one recommended last does not take it."""
+    without = problem.lacks([Objective.gradient]) if isinstance(problem, Composite) else None
+    return f"; {without}{_refusal(problem)}" if without else _refusal(problem)
+
+
+def _refusal(problem: Problem[Any]) -> str:
     """Why the solver recommended last, which takes most, does not take it; nothing where nobody knows."""
     for name, _ in problem.recommended()[-1:]:
         with suppress(Exception):

@@ -73,7 +73,7 @@ class _Trial:
 
     @property
     def name(self) -> str:
-        return self.objective.name or type(self.objective).__name__
+        return self.objective.known_as
 
     def run(self) -> None:
         offers = self.objective.offers

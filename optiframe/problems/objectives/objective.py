@@ -107,13 +107,14 @@ class Objective(Record):
         missing = [
             operation.__name__.replace("_", " ") for operation in operations if not self.offers(operation)
         ]
-        return f"the objective {self._known_as!r} has no {' and no '.join(missing)}" if missing else None
+        return f"the objective {self.known_as!r} has no {' and no '.join(missing)}" if missing else None
 
     def _lacks(self, what: str) -> Unsuited:
-        return Unsuited(f"the objective {self._known_as!r} has no {what}")
+        return Unsuited(f"the objective {self.known_as!r} has no {what}")
 
     @property
-    def _known_as(self) -> str:
+    def known_as(self) -> str:
+        """What messages call it: by its name, or else that of its class."""
         return self.name or type(self).__name__
 
 
@@ -192,6 +193,11 @@ class FromFunction(Objective):
     given_hessian_product: Callable[[Any, Any], Any] | None = Field(
         default=None, description="Hessian at a point, applied to a direction"
     )
+
+    @property
+    def known_as(self) -> str:
+        """What messages call it: by the name of the function."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def __repr__(self) -> str:
         return f"<{title_of(self.function)} of points of shape {self.point_shape}>"

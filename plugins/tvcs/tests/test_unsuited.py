@@ -35,6 +35,7 @@ CASES: list[tuple[Solver, Objective, ConstraintSet, str]] = [
     (StochasticGradMP(inner="least-squares"), LABELS, ONE, "is not least squares"),
     (HardThresholdingPursuit(step="lipschitz"), OWN, ONE, 'take "backtracking" or give a number'),
     (StochasticIHT(), SquaredDistance(to=np.ones(4)), ONE, "not a finite sum"),
+    (StochasticIHT(), OWN, ONE, "the objective '<lambda>' is not a finite sum"),
     (FewerViews(), SQUARES, ONE, "no views to leave out"),
     (FewerViews(views="columns"), SQUARES, ROWS, "no bounds on its columns"),
     (FewerViews(), SQUARES, ThreeView.of_matrix((2, 2), None, 1), "no bound on the total"),

@@ -56,7 +56,7 @@ class Pymanopt(Solver[Minimize, LowRank, None]):
             return unsuited_to_factors(problem, Objective.gradient, Objective.hessian_product)
         without = unsuited_to_factors(problem)
         if without is None and getattr(problem.function, "naive", None) is None:
-            return f"the objective {problem.function.name!r} is not written for autograd; take ours"
+            return f"the objective {problem.function.known_as!r} is not written for autograd; take ours"
         return without
 
     def iterates(self, problem: Minimize, run: Run) -> Iterates:

@@ -42,7 +42,7 @@ class OfMatrix(Objective):
     def _takes_matrices(self) -> Self:
         if self.function.point_type is not np.ndarray or len(self.function.shape) != 2:
             raise InvalidInput(
-                f"objective: {self.function.name or type(self.function).__name__!r} takes points of shape "
+                f"objective: {self.function.known_as!r} takes points of shape "
                 f"{self.function.shape}; a matrix has rows and columns"
             )
         return self

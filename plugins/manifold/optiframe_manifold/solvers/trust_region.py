@@ -172,7 +172,7 @@ def _check_point(point: Any, problem: Minimize, manifold: Any) -> None:
     if found.dtype.kind != "f" or found.shape != problem.function.shape:
         raise InvalidInput(
             f"points of {manifold} are {found.dtype} arrays of shape {found.shape}, the objective "
-            f"{problem.function.name!r} takes float64 ones of shape {problem.function.shape}; "
+            f"{problem.function.known_as!r} takes float64 ones of shape {problem.function.shape}; "
             "give the manifold of these"
         )
 

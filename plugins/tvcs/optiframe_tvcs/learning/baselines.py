@@ -140,10 +140,11 @@ class ExclusiveLasso(Solver[Minimize, Array, None]):
         if over.rows is None and over.columns is None:
             return "the three-view set has neither row nor column groups"
         if self.step is None and not problem.function.offers(Objective.curvature):
-            return f"the objective {problem.function.name!r} has no curvature bound; give a step"
+            return f"the objective {problem.function.known_as!r} has no curvature bound; give a step"
         if self.penalty == "held-out":
             if not isinstance(problem.function, FiniteSum):
-                return f"the objective {problem.function.name!r} has no samples to hold out; give a penalty"
+                title = problem.function.known_as
+                return f"the objective {title!r} has no samples to hold out; give a penalty"
             if len(problem.function) < _HELD_OUT:
                 return (
                     f"samples are held out by fifths, and there are {len(problem.function)}; give a penalty"

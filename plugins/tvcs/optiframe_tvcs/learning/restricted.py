@@ -185,7 +185,7 @@ def _reduced(function: Objective, indices: NDArray[np.intp], inner: Inner) -> Ob
 def why_not_inner(function: Objective, inner: Inner) -> str | None:
     """A sentence when least squares is asked of another objective."""
     if inner == "least-squares" and not isinstance(function, LeastSquares):
-        return f'the objective {function.name!r} is not least squares; take inner = "cg" or "auto"'
+        return f'the objective {function.known_as!r} is not least squares; take inner = "cg" or "auto"'
     return None
 
 

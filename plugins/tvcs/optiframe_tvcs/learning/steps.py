@@ -31,7 +31,7 @@ def why_no_step(problem: Minimize, step: Step) -> str | None:
     """A sentence when `step = "lipschitz"` is asked of an objective without a curvature bound."""
     if step == "lipschitz" and not problem.function.offers(Objective.curvature):
         return (
-            f"the objective {problem.function.name!r} has no curvature bound for step = "
+            f"the objective {problem.function.known_as!r} has no curvature bound for step = "
             '"lipschitz"; take "backtracking" or give a number'
         )
     return None
