@@ -179,15 +179,16 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
                 f"Only binary classification is supported. The type of the target is {kind}. "
                 "For more classes use sklearn.multiclass.OneVsRestClassifier"
             )
-        self.classes_ = np.unique(given[counted])
-        if len(self.classes_) < 2:
+        classes = np.unique(given[counted])
+        if len(classes) < 2:
             raise InvalidInput("all samples are of one class; two classes are needed to tell them apart")
-        second = given == self.classes_[1]
+        second = given == classes[1]
         sums = np.array([weights[~second].sum(), weights[second].sum()])
-        weights *= class_weights(self.class_weight, self.classes_, sums)[second.astype(int)]
+        weights *= class_weights(self.class_weight, classes, sums)[second.astype(int)]
         signs = np.where(second, 1.0, -1.0)
         with one_thread(matrix):
             self._fit(matrix, signs, weights)
+        self.classes_ = classes  # now that there is a model of them
         self.coef_, self.intercept_ = self.coef_[np.newaxis], np.array([self.intercept_])
         self.findings_ = (*self.findings_, *self._separated(matrix[counted], signs[counted]))
         return self

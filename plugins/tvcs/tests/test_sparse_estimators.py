@@ -500,6 +500,17 @@ def test_more_than_two_classes_are_refused_with_the_way_out() -> None:
         SparseClassifier(1).fit(np.eye(3), [0, 1, 2])
 
 
+def test_a_fit_that_is_refused_leaves_the_last_model_as_it_is() -> None:
+    matrix, target = samples(n=60, p=5)
+    model = SparseClassifier(2).fit(matrix, target > 5)
+    expected = model.predict(matrix)
+    for wrong, change in ((np.zeros(60), {}), (np.arange(60) % 2, {"sizes": []}), (target > 4, {"cv": []})):
+        refused = model.set_params(**{"size": "cv" if change else 2, **change})
+        with pytest.raises(InvalidInput):
+            refused.fit(matrix, wrong)
+        assert np.array_equal(refused.predict(matrix), expected)
+
+
 def test_chosen_features_have_names_and_fits_of_frames_do_not_warn() -> None:
     pandas = pytest.importorskip("pandas")
     matrix, target = samples(p=6)
