@@ -194,6 +194,14 @@ class LogCosh(LinearModel):
         return 1 - np.tanh(z - self.target) ** 2
 
 
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    matrix, target = samples(n=60, p=5)
+    expected = SparseRegressor(2).fit(matrix, target).coef_
+    for two in (2.0, np.float64(2.0), np.float32(2.0), np.int8(2)):
+        assert np.array_equal(SparseRegressor(two).fit(matrix, target).coef_, expected)
+    assert SparseRegressor("bic", sizes=np.array([1.0, 2.0])).fit(matrix, target).sizes_.tolist() == [1, 2]
+
+
 def test_a_loss_of_ones_own_needs_no_more_than_its_derivatives() -> None:
     matrix, target = samples()
     target[:3] += 1000.0

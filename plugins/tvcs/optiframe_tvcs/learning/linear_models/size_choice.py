@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, get_args
 
 import numpy as np
@@ -70,7 +71,10 @@ def _several(sizes: Any, most: int) -> set[int]:
 
 
 def _whole(size: Any, most: int, name: str) -> int:
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+    whole = isinstance(size, Integral)
+    if isinstance(size, float | np.floating):  # as grids of parameters give it
+        whole = float(size).is_integer()
+    if isinstance(size, bool) or not whole or size < 0:
         raise InvalidInput(f"{name}: a number of coefficients must be whole and at least 0, got {size!r}")
     return min(int(size), most)
 
