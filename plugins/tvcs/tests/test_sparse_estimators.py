@@ -530,10 +530,14 @@ def test_chosen_features_have_names_and_fits_of_frames_do_not_warn() -> None:
         assert list(model.get_feature_names_out()) == ["a", "b", "c"]
         assert model.get_support().tolist() == [True] * 3 + [False] * 3
         assert model.get_support(indices=True).tolist() == [0, 1, 2]
-        assert list(model.get_feature_names_out(list("uvwxyz"))) == ["u", "v", "w"]
+        assert list(model.get_feature_names_out(list("abcdef"))) == ["a", "b", "c"]
+        with pytest.raises(InvalidInput, match="input_features is not equal to feature_names_in_"):
+            model.get_feature_names_out(list("uvwxyz"))
         with pytest.raises(InvalidInput, match="number of features, 6; got 1"):
             model.get_feature_names_out(["a"])
-    assert list(SparseRegressor(3).fit(matrix, target).get_feature_names_out()) == ["x0", "x1", "x2"]
+    unnamed = SparseRegressor(3).fit(matrix, target)
+    assert list(unnamed.get_feature_names_out()) == ["x0", "x1", "x2"]
+    assert list(unnamed.get_feature_names_out(list("uvwxyz"))) == ["u", "v", "w"]
     assert np.exp(model.predict_log_proba(table)) == pytest.approx(model.predict_proba(table))
     assert not hasattr(SparseClassifier(loss="squared-hinge"), "predict_log_proba")
 

@@ -198,9 +198,16 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return np.flatnonzero(kept) if indices else kept
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
-        """Names of the features with coefficients other than zero; x0, x1, .. where columns have none."""
+        """Names of the features with coefficients other than zero; x0, x1, .. where columns have none.
+
+        Raises
+        ------
+        InvalidInput
+            When `input_features` are not one for each feature, or not the names that columns had in `fit`.
+        """
         kept = self.get_support(indices=True)
-        names = getattr(self, "feature_names_in_", None) if input_features is None else input_features
+        learnt = getattr(self, "feature_names_in_", None)
+        names = learnt if input_features is None else input_features
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
         if len(names) != self.n_features_in_:
@@ -208,6 +215,8 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
                 f"input_features should have length equal to the number of features, {self.n_features_in_}; "
                 f"got {len(names)}"
             )
+        if learnt is not None and list(names) != list(learnt):
+            raise InvalidInput("input_features is not equal to feature_names_in_, the names in fit")
         chosen: NDArray[Any] = np.asarray(names, dtype=object)[kept]
         return chosen
 
