@@ -85,6 +85,20 @@ def test_the_iteration_budget_ends_the_run_with_a_warning() -> None:
     assert result.iterations == 7
 
 
+def test_a_limit_after_an_iterate_without_a_residual_says_that_of_it_alone() -> None:
+    class Halting(Descent):
+        """Gives a residual at first only."""
+
+        name = "test.halting"
+
+        def iterates(self, problem: Projection, run: Run) -> Iterates:
+            yield Iterate(np.zeros(1), residual=1.0)
+            yield Iterate(np.zeros(1))
+
+    with pytest.warns(NotConverged, match="stopped after 2 iterations; its last iterate had no residual"):
+        of.solve(TARGET, Halting(), budget={"iterations": 2})
+
+
 def test_steps_of_a_block_count_against_the_budget() -> None:
     with pytest.warns(NotConverged):
         result = of.solve(TARGET, Scripted(points=(1,) * 9, steps=10), budget={"iterations": 25})

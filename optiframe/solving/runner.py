@@ -234,8 +234,8 @@ class Runner:
         return iterate, Status.EVALUATION_LIMIT, self._limit(made, residual)
 
     def _limit(self, what: str, residual: float) -> str:
-        never = math.isnan(residual)
-        reached = "; its residual was never a number" if never else f" with residual {number(residual)}"
+        unknown = math.isnan(residual)
+        reached = "; its last iterate had no residual" if unknown else f" with residual {number(residual)}"
         return f"stopped after {what}{reached}: raise the budget or check the solver's parameters"
 
     def _conclude(self, iterate: Iterate | None, status: Status, message: str) -> Result[Any, Any]:
