@@ -64,3 +64,16 @@ def test_a_set_without_farthest_points_is_refused() -> None:
     for over in ("non-negative", {"name": "box", "lower": 0.0}):
         with pytest.raises(Unsuited, match="has no farthest point along a direction"):
             of.solve(Minimize(SquaredDistance(to=[1.0, 2.0]), over=over), "gradient.frank-wolfe")
+
+
+@pytest.mark.parametrize("known", [2.0, 0.9])  # the gradient is known at no point, and near vertices only
+def test_a_gradient_of_nan_ends_diverged_and_not_at_a_gap_of_0(known: float) -> None:
+    def gradient(x):
+        return x - 0.25 if x.max() > known else np.full(4, np.nan)
+
+    problem = Minimize(
+        of.from_function(lambda x: float(np.sum((x - 0.25) ** 2)) / 2, 4, gradient), over="simplex"
+    )
+    with pytest.warns(of.NotConverged, match="gradient at the point reached is not finite: entry 0 is nan"):
+        result = of.solve(problem, "gradient.frank-wolfe", progress=False)
+    assert result.status == "diverged"

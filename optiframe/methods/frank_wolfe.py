@@ -12,6 +12,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 
@@ -49,6 +50,9 @@ class FrankWolfe(Solver[Minimize, Array, None]):
         ahead = np.asarray(over.farthest(-slope), dtype=np.float64)
         gap = float(np.vdot(slope, x - ahead))
         while True:
+            if (end := not_finite(slope)) is not None:
+                yield Iterate(x)
+                return end
             worst, backwards = b"", False
             if self.away and len(vertices) > 1:
                 worst = max(vertices, key=lambda key: float(np.vdot(slope, vertices[key])))
@@ -87,4 +91,4 @@ class FrankWolfe(Solver[Minimize, Array, None]):
             value, slope = composed.smooth(x)
             ahead = np.asarray(over.farthest(-slope), dtype=np.float64)
             gap = float(np.vdot(slope, x - ahead))
-            yield Iterate(x, residual=max(0.0, gap))
+            yield Iterate(x, residual=max(gap, 0.0))  # in this order: nan stays nan
