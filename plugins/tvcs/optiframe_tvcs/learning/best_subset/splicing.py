@@ -58,7 +58,8 @@ class Splicing(Solver[Minimize, Array, None]):
     nothing tried improves (`finished`). Of least squares, all supports are then compared by branch and bound;
     where `proof` is enough for that, the answer is the best of all (`converged`, see `all_supports`). A fit
     counts as no better, and ends, where twice the fall that its Newton step expects does not suffice, or the
-    second-order model's fall and a fifth of its quadratic term. `finished` is a stronger local minimum than
+    second-order model's fall and a fifth of its quadratic term. Where time ends before all of this was tried,
+    the run ends as `time_limit`. `finished` is a stronger local minimum than
     that of `tvcs.htp`, and no proof.
 
     The residual is the length of the last move.
