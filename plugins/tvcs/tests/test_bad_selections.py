@@ -98,6 +98,22 @@ def test_bad_input_is_named(change: dict[str, Any], message: str) -> None:
         optiframe.problem("selection", **{**GOOD, **change})
 
 
+@pytest.mark.parametrize("cell", ["1.000", "12.000", "1.234.567", "1.200", "1,000", "5,0", "1'000", "1 000"])
+def test_a_bound_with_a_separator_is_refused_and_not_read_as_a_smaller_one(cell: str) -> None:
+    said = f"is {re.escape(repr(cell))}; a bound is .*; write it in digits alone, without separators"
+    items = {**ITEMS, "slots": [cell] * 3}
+    for given in ({"total": cell}, {"brand": {"brand": ["Mill"], "bound": [cell]}}, {"brand": "slots"}):
+        with pytest.raises(InvalidInput, match=said):
+            optiframe.problem("selection", **{**GOOD, "items": items, "at_most": given})
+
+
+def test_whole_bounds_as_programs_write_them_are_read() -> None:
+    bounds = {"brand": {"brand": ["Farm", "Mill"], "at_most": ["3.0", "0.000"]}, "total": " 7 "}
+    problem = optiframe.problem("selection", **GOOD, at_most=bounds)
+    assert problem.at_most["brand"].tolist() == [3, 0]
+    assert problem.at_most["total"].tolist() == [7]
+
+
 def test_items_without_a_name_must_differ_in_their_groups() -> None:
     table = {"a": [1, 1, 1], "b": [2, 3, 2], "value": [1, 1, 1]}
     with pytest.raises(

@@ -21,6 +21,9 @@ from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, V
 from optiframe_tvcs.selection.read import is_file_name, places, refuse_no_file
 from optiframe_tvcs.sets.caps import OTHERS, without_index
 
+_SEPARATED = re.compile(r"\s*\d+([.,' \u00a0\u202f]\d+)+\s*")
+_THOUSANDS = re.compile(r"\s*[1-9]\d{0,2}(\.\d{3})+\s*")  # or 1 with three decimals: nobody can tell
+
 
 def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
     """View, or "total" -> a bound for each of its groups.
@@ -197,12 +200,16 @@ def _gap(value: Any) -> bool:
 
 
 def _whole(value: Any, what: str) -> int:
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
+    text = value if isinstance(value, str) else ""
     number = as_number(value)
-    if not 0 <= number <= NO_LIMIT or number % 1:
-        shown = repr(value) if isinstance(value, str) else value
-        share = 0 < number < 1 or (isinstance(value, str) and value.strip().endswith("%"))
-        hint = "; write how many items the share comes to" if share else ""
+    if not 0 <= number <= NO_LIMIT or number % 1 or _THOUSANDS.fullmatch(text):
+        shown = repr(value) if text else value
+        hint = ""
+        if _SEPARATED.fullmatch(text):
+            hint = "; write it in digits alone, without separators of thousands and decimals, such as 1000"
+        elif 0 < number < 1 or text.strip().endswith("%"):
+            hint = "; write how many items the share comes to"
         raise InvalidInput(f"{what} is {shown}; a bound is a whole number of at least 0{hint}")
     return min(int(value if isinstance(value, int) else number), NO_LIMIT)
