@@ -23,8 +23,9 @@ from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.bounds import read_bounds
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counts, ItemTable, Mask
+from optiframe_tvcs.selection.marks import read_marks
 from optiframe_tvcs.selection.proof import Proof
-from optiframe_tvcs.selection.read import COLUMNS, read_items, read_marks, read_views
+from optiframe_tvcs.selection.read import COLUMNS, read_items, read_views
 from optiframe_tvcs.selection.remarks import remarks
 from optiframe_tvcs.selection.worths import Worths
 
