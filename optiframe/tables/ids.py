@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from numpy.typing import NDArray
 Ids = NDArray[Any]
 
 _SHOWN = 5  # ids named in a sentence before "and N more"
+_WHOLE = re.compile(r"(-?\d+)\.0")
+_LARGEST = 2.0**53  # float64 holds every whole number up to this
 
 
 def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     """Where each wanted id is in `ids`; -1 where it is not. Ids must be hashable.
 
     An id that is not there is looked for by its spelling: a column of a file is numbers or text as a
-    whole, so that 1 may come as "1".
+    whole, so that 1 may come as "1", and from some programs as "1.0".
 
     Parameters
     ----------
@@ -34,12 +37,32 @@ def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     table = {value: code for code, value in enumerate(ids.tolist())}
     found = [table.get(value, -1) for value in wanted.tolist()]
     if min(found, default=0) < 0:
-        spelled = {str(value): code for value, code in table.items()}
+        spelled = {_spelling(value): code for value, code in table.items()}
+        spelled |= {str(value): code for value, code in table.items()}
         found = [
-            spelled.get(str(value), -1) if code < 0 else code
+            spelled.get(str(value), spelled.get(_spelling(value), -1)) if code < 0 else code
             for value, code in zip(wanted.tolist(), found, strict=True)
         ]
     return np.array(found, dtype=np.int64)
+
+
+def _spelling(value: Any) -> str:
+    """An id as text; a whole number without its .0."""
+    text = str(value)
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
+
+
+def whole_ids(ids: Ids) -> Ids:
+    """The ids as whole numbers where all are, as those of a pandas column that once had a gap."""
+    if ids.dtype != np.float64 or not ((ids % 1 == 0) & (np.abs(ids) <= _LARGEST)).all():
+        return ids
+    return ids.astype(np.int64)
+
+
+def plain(ids: Iterable[Any]) -> list[Any]:
+    """The ids without the types of NumPy, whose names a message should not show."""
+    return [value.item() if isinstance(value, np.generic) else value for value in ids]
 
 
 def listed(ids: Ids | Sequence[Any]) -> str:

@@ -500,6 +500,35 @@ def test_a_table_of_forbidden_pairs_names_only_what_there_is() -> None:
         ItemSelection.from_frame(PAIRS, fixed={"paper": ["01"], "reviewer": ["cy"]}, **inputs)
 
 
+@pytest.mark.parametrize(
+    "papers", [[1001, 1002, 1001], [1001.0, 1002.0, 1001.0], ["1001.0", "1002.0", "1001.0"]]
+)
+@pytest.mark.parametrize("named", [1002, 1002.0, np.int64(1002), "1002", "1002.0"])
+def test_whole_numbers_name_the_same_with_and_without_a_point(papers: Any, named: Any) -> None:
+    items = pd.DataFrame({"reviewer": ["ann", "ann", "bob"], "paper": papers, "fit": [1, 2, 3]})
+    inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}
+    listed = [("ann", named)]
+    for forbidden in (listed, pd.DataFrame(listed, columns=["reviewer", "paper"])):
+        problem = ItemSelection.from_frame(items, forbidden=forbidden, **inputs)
+        assert problem.is_forbidden.tolist() == [False, True, False]
+    bounded = ItemSelection.from_frame(items, at_most={"paper": {named: 0}}, **inputs)
+    assert bounded.counts.upper[-1] == 0
+    single = ItemSelection.from_frame(items.iloc[1:], item="paper", value="fit", fixed=[named])
+    assert single.is_fixed.tolist() == [True, False]
+
+
+def test_messages_show_ids_as_they_are_written() -> None:
+    items = pd.DataFrame({"reviewer": ["ann", "bob"], "paper": [1001.0, 1002.0], "fit": [1, 2]})
+    inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}
+    listed = pd.DataFrame({"reviewer": ["ann"], "paper": [1003]})
+    with pytest.raises(InvalidInput, match=r"items has no paper 1003; did you mean '1002' or '1001'\?"):
+        ItemSelection.from_frame(items, forbidden=listed, **inputs)
+    with pytest.raises(InvalidInput, match=r"no item is in paper 1003; .*'1002' or '1001'\?"):
+        ItemSelection.from_frame(items, at_most={"paper": {np.int64(1003): 1}}, **inputs)
+    with pytest.raises(InvalidInput, match=r"there is no item 1003 in items"):
+        ItemSelection.from_frame(items, item="paper", value="fit", fixed=[np.int64(1003)])
+
+
 def test_the_columns_of_the_answer_keep_the_order_of_the_table(tmp_path: Path) -> None:
     table = tmp_path / "fits.csv"
     table.write_text("note,paper,fit,reviewer\n,01,3,ann\nlate,02,1,bob\n", encoding="utf-8")

@@ -15,6 +15,7 @@ from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.excel import SUFFIXES
 from optiframe.tables.frames import with_index
+from optiframe.tables.ids import plain
 from optiframe.tables.number_columns import as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
@@ -105,7 +106,7 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str, none: int) ->
             f"{nearest(str(value), items.table.parts)}"
         )
     if isinstance(value, Mapping) and not any(_is_column(cell) for cell in value.values()):
-        groups, given = list(value), list(value.values())
+        groups, given = plain(value), list(value.values())
         where = [f"{view.name} {group}" for group in groups]
         title = items.table.title
     else:

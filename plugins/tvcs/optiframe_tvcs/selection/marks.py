@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.tables.columns import ERROR_WORDS
+from optiframe.tables.columns import ERROR_WORDS, encode
 from optiframe.tables.frames import with_index
+from optiframe.tables.ids import plain, whole_ids
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import ItemTable, Mask
-from optiframe_tvcs.selection.read import is_file_name, joined_name, named_ids, places, refuse_no_file
+from optiframe_tvcs.selection.read import is_file_name, joined_name, places, refuse_no_file
 
 _YES = {1, "1", "1.0", "yes", "y", "x", "true"}
 _NO = {0, "0", "0.0", "no", "n", "", "false"}
@@ -55,14 +57,29 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
         return tuple(items.ids[np.array(value)].tolist())
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInput(f"must be a list of items, or the name of a column, got {value!r:.60}")
-    several_names = len(items.named_by) > 1
-    wanted = [joined_name(one) if several_names and isinstance(one, list | tuple) else one for one in value]
-    found = places(items.ids, wanted)
-    for one, at in zip(wanted, found, strict=True):
+    several = len(items.named_by)
+    rows = [one for one in value if isinstance(one, list | tuple) and len(one) == several > 1]
+    alone = plain(one for one in value if not (isinstance(one, list | tuple) and len(one) == several > 1))
+    found = [*places(items.ids, alone), *_rows(items, list(zip(*rows, strict=True)))[0]]
+    for one, at in zip([*alone, *map(joined_name, rows)], found, strict=True):
         if at < 0:
             known = map(str, items.ids.tolist())
             raise InvalidInput(f"there is no item {one!r} in {items.table.title}{nearest(str(one), known)}")
     return tuple(items.ids[np.array(sorted(set(found)), dtype=np.intp)].tolist())
+
+
+def _rows(items: ItemTable, columns: Sequence[Sequence[Any]]) -> tuple[list[int], list[list[int]]]:
+    """Which item each row of ids names, by the columns that name items, and where each of its ids is.
+
+    The places are those among the ids of a column, one list a column; -1: not there.
+    """
+    own, asked = [], []
+    for column, wanted in zip(items.named_by, columns, strict=False):
+        codes, ids = encode(whole_ids(items.table[column]))
+        own.append(codes.tolist())
+        asked.append(places(ids, wanted))
+    where = {row: at for at, row in enumerate(zip(*own, strict=True))}
+    return [where.get(row, -1) for row in zip(*asked, strict=True)], asked
 
 
 def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]:
@@ -70,24 +87,22 @@ def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]
     refuse_no_file(value)
     title = "forbidden" if forbidden else "fixed"
     table = read_table(value, items.named_by, title=title)
-    found = np.array(places(items.ids, named_ids(table, items.named_by).tolist()), dtype=np.intp)
-    unknown = np.flatnonzero(found < 0).tolist()
-    named = [(column, table[column]) for column in items.named_by]
-    known = {column: dict.fromkeys(map(str, items.table[column].tolist())) for column, _ in named if unknown}
-    for row in unknown:
-        for column, names in named:
-            if str(names[row]) not in known[column]:
+    named = [table[column].tolist() for column in items.named_by]
+    found, asked = _rows(items, named)
+    for row in (row for row, at in enumerate(found) if at < 0):
+        for column, names, at in zip(items.named_by, named, asked, strict=True):
+            if at[row] < 0:
+                known = dict.fromkeys(map(str, whole_ids(items.table[column]).tolist()))
                 raise InvalidInput(
                     f"{table.title} {table.place(row)}: {items.table.title} has no {column} {names[row]!r}"
-                    f"{nearest(str(names[row]), known[column])}"
+                    f"{nearest(str(names[row]), known)}"
                 )
         if not forbidden:
             raise InvalidInput(
                 f"{table.title} {table.place(row)}: {items.table.title} has no item "
-                f"{joined_name(each[row] for _, each in named)}; add "
-                "its row there, or drop this one"
+                f"{joined_name(names[row] for names in named)}; add its row there, or drop this one"
             )
-    return tuple(items.ids[np.unique(found[found >= 0])].tolist())
+    return tuple(items.ids[sorted({at for at in found if at >= 0})].tolist())
 
 
 def _marked(table: Table, column: str) -> Mask:

@@ -15,7 +15,7 @@ from optiframe.records.fields import resolve
 from optiframe.tables.columns import encode
 from optiframe.tables.excel import workbook
 from optiframe.tables.frames import with_index
-from optiframe.tables.ids import Ids, joined, locked, positions
+from optiframe.tables.ids import Ids, joined, locked, positions, whole_ids
 from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, read_table
@@ -112,7 +112,7 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
     # The answer has the columns in the user's order.
     table = replace(table, parts={name: table.parts[name] for name in names if name in table.parts})
     named_by = (item,) if named else tuple(groups)
-    ids = named_ids(table, named_by)
+    ids = _ids(table, named_by)
     with complaints:
         _refuse_twice(table, ids, item if named else " and ".join(groups), named)
     complaints.tell()
@@ -171,13 +171,13 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
 def _view(table: Table, name: str, columns: tuple[str, ...], every: Mapping[str, Ids]) -> View:
     """A view by these columns; `every` has the groups of a matrix, also those without an item."""
     if columns[0] in every:
-        groups = every[columns[0]]
+        groups = whole_ids(every[columns[0]])
         return View(
             name, columns, locked(positions(groups, table[columns[0]])[:, np.newaxis]), locked(groups)
         )
-    together = table[columns[0]]
+    together = whole_ids(table[columns[0]])
     for column in columns[1:]:
-        together = joined(together, table[column])
+        together = joined(together, whole_ids(table[column]))
     codes, groups = encode(together, f"{table.title} {name}")
     codes = codes.astype(np.int64).reshape(len(columns), -1).T
     ordered = np.sort(codes, axis=1)
@@ -191,12 +191,13 @@ def _view(table: Table, name: str, columns: tuple[str, ...], every: Mapping[str,
     return View(name, columns, locked(np.ascontiguousarray(codes)), locked(groups))
 
 
-def named_ids(table: Table, columns: Sequence[str]) -> Ids:
+def _ids(table: Table, columns: Sequence[str]) -> Ids:
     """The items that the rows of a table name by these columns."""
-    if len(columns) == 1:
-        return table[columns[0]]
+    parts = [whole_ids(table[column]) for column in columns]
+    if len(parts) == 1:
+        return parts[0]
     ids = np.empty(len(table), dtype=object)
-    ids[:] = [joined_name(row) for row in zip(*(table[c].tolist() for c in columns), strict=True)]
+    ids[:] = [joined_name(row) for row in zip(*(part.tolist() for part in parts), strict=True)]
     return ids
 
 
