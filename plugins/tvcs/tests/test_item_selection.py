@@ -517,6 +517,14 @@ def test_whole_numbers_name_the_same_with_and_without_a_point(papers: Any, named
     assert single.is_fixed.tolist() == [True, False]
 
 
+def test_pairs_whose_names_hold_the_sign_between_them_are_told_apart() -> None:
+    items = {"reviewer": ["a / b", "a"], "paper": ["c", "b / c"], "fit": [1, 2]}
+    inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}
+    problem = ItemSelection.from_frame(items, forbidden=[("a / b", "c")], **inputs)
+    assert problem.items.ids.tolist() == ['"a / b" / c', 'a / "b / c"']
+    assert problem.is_forbidden.tolist() == [True, False]
+
+
 def test_messages_show_ids_as_they_are_written() -> None:
     items = pd.DataFrame({"reviewer": ["ann", "bob"], "paper": [1001.0, 1002.0], "fit": [1, 2]})
     inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}

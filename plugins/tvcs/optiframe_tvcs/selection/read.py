@@ -22,6 +22,7 @@ from optiframe.tables.read import Table, headings, read_table
 from optiframe_tvcs.selection.data import TOTAL, ItemTable, View
 
 COLUMNS = ("item", "value")
+_BETWEEN = " / "  # the names of an item that several columns name
 _FILES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -202,8 +203,8 @@ def _ids(table: Table, columns: Sequence[str]) -> Ids:
 
 
 def joined_name(names: Iterable[Any]) -> str:
-    """What an item is called that several columns name."""
-    return " / ".join(map(str, names))
+    """What an item is called that several columns name; a name with the sign between them is in quotes."""
+    return _BETWEEN.join(f'"{name}"' if _BETWEEN in str(name) else str(name) for name in names)
 
 
 def _refuse_twice(table: Table, ids: Ids, what: str, named: bool) -> None:
