@@ -517,6 +517,30 @@ def test_whole_numbers_name_the_same_with_and_without_a_point(papers: Any, named
     assert single.is_fixed.tolist() == [True, False]
 
 
+@pytest.mark.parametrize("kinds", [[], ["kind"]])
+def test_a_link_is_forbidden_and_fixed_with_its_ends_in_either_order(kinds: list[str]) -> None:
+    links = {
+        "from": ["n", "e", "w", "s"],
+        "to": ["e", "w", "n", "n"],
+        "km": [5, 2, 1, 1],
+        "kind": list("rrrr"),
+    }
+    views: dict[str, Any] = {"place": ["from", "to"], **{kind: kind for kind in kinds}}
+    kind = ("r",) * len(kinds)
+    for listed in ([("e", "n", *kind)], pd.DataFrame([("e", "n", *kind)], columns=["from", "to", *kinds])):
+        inputs: dict[str, Any] = {"value": "km", "views": views, "at_most": {"place": 2}}
+        forbidden = optiframe.solve(ItemSelection.from_frame(links, forbidden=listed, **inputs)).solution
+        assert not forbidden.chosen[0]
+        assert forbidden.chosen[1:].any()
+        assert ItemSelection.from_frame(links, fixed=listed, **inputs).is_fixed.tolist() == [
+            True,
+            *[False] * 3,
+        ]
+    both = pd.concat([pd.DataFrame(links), pd.DataFrame(links).rename(columns={"from": "to", "to": "from"})])
+    oneway = ItemSelection.from_frame(both, value="km", views=views, forbidden=[("e", "n", *kind)])
+    assert np.flatnonzero(oneway.is_forbidden).tolist() == [4]  # the row that is written so
+
+
 def test_pairs_whose_names_hold_the_sign_between_them_are_told_apart() -> None:
     items = {"reviewer": ["a / b", "a"], "paper": ["c", "b / c"], "fit": [1, 2]}
     inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}

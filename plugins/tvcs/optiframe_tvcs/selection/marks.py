@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
-from optiframe.tables.columns import ERROR_WORDS, encode
+from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.frames import with_index
 from optiframe.tables.ids import plain, whole_ids
 from optiframe.tables.read import Table, headings, missing, read_table
@@ -26,7 +26,7 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
 
     From a list of ids, a column that marks them with 1, yes, x or true, or a data frame or file that lists
     them by the columns that name items. Pairs, say, that are listed as forbidden need not be items, when
-    both of the two are.
+    both of the two are. Both ends of a link may come in either order.
 
     Raises
     ------
@@ -71,15 +71,27 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
 def _rows(items: ItemTable, columns: Sequence[Sequence[Any]]) -> tuple[list[int], list[list[int]]]:
     """Which item each row of ids names, by the columns that name items, and where each of its ids is.
 
-    The places are those among the ids of a column, one list a column; -1: not there.
+    A link counts at both of its ends, so that its row may have them the other way round. The places are
+    those among the ids of a column, one list a column. -1: not there.
     """
-    own, asked = [], []
+    coded = {
+        column: (view.codes[:, at], view.groups)
+        for view in items.views
+        for at, column in enumerate(view.columns)
+    }
+    own, asked, back = [], {}, {}
     for column, wanted in zip(items.named_by, columns, strict=False):
-        codes, ids = encode(whole_ids(items.table[column]))
+        codes, ids = coded.get(column, (np.arange(len(items)), items.ids))
         own.append(codes.tolist())
-        asked.append(places(ids, wanted))
+        asked[column] = back[column] = places(ids, wanted)
+    for view in items.views:
+        if len(view.columns) == 2 and asked.keys() >= set(view.columns):
+            one, other = view.columns
+            back[one], back[other] = asked[other], asked[one]
     where = {row: at for at, row in enumerate(zip(*own, strict=True))}
-    return [where.get(row, -1) for row in zip(*asked, strict=True)], asked
+    rows, turned = (zip(*parts.values(), strict=True) for parts in (asked, back))
+    found = [where.get(row, where.get(other, -1)) for row, other in zip(rows, turned, strict=True)]
+    return found, list(asked.values())
 
 
 def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]:
