@@ -561,6 +561,23 @@ def test_messages_show_ids_as_they_are_written() -> None:
         ItemSelection.from_frame(items, item="paper", value="fit", fixed=[np.int64(1003)])
 
 
+def test_forbidden_rows_that_are_no_items_are_counted() -> None:
+    def found(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        listed = pd.DataFrame(rows, columns=["reviewer", "paper"])
+        problem = ItemSelection.from_frame(
+            PAIRS, value="fit", views=["reviewer", "paper"], at_most={"paper": 1}, forbidden=listed
+        )
+        assert problem.model_copy(update={"at_least": None}).forbidden.findings == problem.forbidden.findings
+        findings = optiframe.solve(pickle.loads(pickle.dumps(problem)), progress=False).findings
+        return [(f.level, f.text) for f in findings if f.identifier == "selection.forbids-nothing"]
+
+    assert found([("ann", "01")]) == []
+    some = "forbidden: 1 row is no item, of 2, which changes nothing: cy / 01"
+    assert found([("ann", "01"), ("cy", "01")]) == [("note", some)]
+    none = "forbidden forbids nothing: none of its 2 rows is an item, such as cy / 01, bob / 02"
+    assert found([("cy", "01"), ("bob", "02")]) == [("warning", none)]
+
+
 def test_the_columns_of_the_answer_keep_the_order_of_the_table(tmp_path: Path) -> None:
     table = tmp_path / "fits.csv"
     table.write_text("note,paper,fit,reviewer\n,01,3,ann\nlate,02,1,bob\n", encoding="utf-8")

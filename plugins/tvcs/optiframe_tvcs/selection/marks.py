@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import InvalidInput, nearest
+from optiframe.findings import Finding
 from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.frames import with_index
-from optiframe.tables.ids import plain, whole_ids
+from optiframe.tables.ids import Ids, listed, plain, whole_ids
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import ItemTable, Mask
 from optiframe_tvcs.selection.read import is_file_name, joined_name, places, refuse_no_file
@@ -21,7 +22,19 @@ _NO = {0, "0", "0.0", "no", "n", "", "false"}
 _FAILED = {word.lower() for word in ERROR_WORDS}
 
 
-def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
+class Marks(tuple[Any, ...]):
+    """Ids of marked items; `findings` say what to know of the table that lists them, and are not content."""
+
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, ids: Ids, findings: tuple[Finding, ...] = ()) -> Self:
+        marks = cls(ids.tolist())
+        marks.findings = findings
+        return marks
+
+
+def read_marks(value: Any, info: ValidationInfo) -> Marks:
     """Ids of marked items.
 
     From a list of ids, a column that marks them with 1, yes, x or true, or a data frame or file that lists
@@ -35,9 +48,9 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
     """
     items: ItemTable | None = info.data.get("items")
     if value is None or items is None:
-        return ()
+        return Marks()
     if isinstance(value, str) and value in items.table:
-        return tuple(items.ids[_marked(items.table, value)].tolist())
+        return Marks.of(items.ids[_marked(items.table, value)])
     value = with_index(value, items.named_by)
     if is_file_name(value) or (not isinstance(value, str) and headings(value)):
         return _listed(value, items, forbidden=info.field_name == "forbidden")
@@ -54,18 +67,21 @@ def read_marks(value: Any, info: ValidationInfo) -> tuple[Any, ...]:
     if isinstance(value, list | tuple) and set(map(type, value)) == {bool}:
         if len(value) != len(items):
             raise InvalidInput(f"a mask has a mark for each of the {len(items)} items, got {len(value)}")
-        return tuple(items.ids[np.array(value)].tolist())
+        return Marks.of(items.ids[np.array(value)])
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInput(f"must be a list of items, or the name of a column, got {value!r:.60}")
-    several = len(items.named_by)
-    rows = [one for one in value if isinstance(one, list | tuple) and len(one) == several > 1]
-    alone = plain(one for one in value if not (isinstance(one, list | tuple) and len(one) == several > 1))
-    found = [*places(items.ids, alone), *_rows(items, list(zip(*rows, strict=True)))[0]]
-    for one, at in zip([*alone, *map(joined_name, rows)], found, strict=True):
+    ids: list[Any] = []
+    rows: list[Any] = []  # as (reviewer, paper)
+    for one in plain(value):
+        named_by_all = isinstance(one, list | tuple) and len(one) == len(items.named_by) > 1
+        (rows if named_by_all else ids).append(one)
+    found = [*places(items.ids, ids), *_rows(items, list(zip(*rows, strict=True)))[0]]
+    for name, at in zip([*ids, *map(joined_name, rows)], found, strict=True):
         if at < 0:
             known = map(str, items.ids.tolist())
-            raise InvalidInput(f"there is no item {one!r} in {items.table.title}{nearest(str(one), known)}")
-    return tuple(items.ids[np.array(sorted(set(found)), dtype=np.intp)].tolist())
+            raise InvalidInput(f"there is no item {name!r} in {items.table.title}{nearest(str(name), known)}")
+    findings = value.findings if isinstance(value, Marks) else ()  # a copy of a problem
+    return Marks.of(items.ids[np.array(sorted(set(found)), dtype=np.intp)], findings)
 
 
 def _rows(items: ItemTable, columns: Sequence[Sequence[Any]]) -> tuple[list[int], list[list[int]]]:
@@ -94,27 +110,43 @@ def _rows(items: ItemTable, columns: Sequence[Sequence[Any]]) -> tuple[list[int]
     return found, list(asked.values())
 
 
-def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> tuple[Any, ...]:
+def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> Marks:
     """Ids of the items that a table lists; `InvalidInput` for a row that names none."""
     refuse_no_file(value)
     title = "forbidden" if forbidden else "fixed"
     table = read_table(value, items.named_by, title=title)
     named = [table[column].tolist() for column in items.named_by]
     found, asked = _rows(items, named)
-    for row in (row for row, at in enumerate(found) if at < 0):
+    absent = [row for row, at in enumerate(found) if at < 0]
+    for row in absent:
         for column, names, at in zip(items.named_by, named, asked, strict=True):
             if at[row] < 0:
-                known = dict.fromkeys(map(str, whole_ids(items.table[column]).tolist()))
+                near = nearest(
+                    str(names[row]), dict.fromkeys(map(str, whole_ids(items.table[column]).tolist()))
+                )
                 raise InvalidInput(
-                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {names[row]!r}"
-                    f"{nearest(str(names[row]), known)}"
+                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {names[row]!r}{near}"
                 )
         if not forbidden:
             raise InvalidInput(
                 f"{table.title} {table.place(row)}: {items.table.title} has no item "
                 f"{joined_name(names[row] for names in named)}; add its row there, or drop this one"
             )
-    return tuple(items.ids[sorted({at for at in found if at >= 0})].tolist())
+    without = [joined_name(each[row] for each in named) for row in absent]
+    known = sorted({at for at in found if at >= 0})
+    return Marks.of(items.ids[known], _without_item(table.title, len(table), without))
+
+
+def _without_item(title: str, rows: int, names: list[str]) -> tuple[Finding, ...]:
+    """That some rows of a table of forbidden items name none; a warning where no row does."""
+    if not names:
+        return ()
+    if len(names) == rows:
+        text = f"{title} forbids nothing: none of its {rows} rows is an item, such as {listed(names)}"
+        return (Finding("warning", text, tuple(names), identifier="selection.forbids-nothing"),)
+    count = "1 row is no item" if len(names) == 1 else f"{len(names)} rows are no items"
+    text = f"{title}: {count}, of {rows}, which changes nothing: {listed(names)}"
+    return (Finding("note", text, tuple(names), identifier="selection.forbids-nothing"),)
 
 
 def _marked(table: Table, column: str) -> Mask:

@@ -23,7 +23,7 @@ from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.bounds import read_bounds
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counts, ItemTable, Mask
-from optiframe_tvcs.selection.marks import read_marks
+from optiframe_tvcs.selection.marks import Marks, read_marks
 from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.read import COLUMNS, read_items, read_views
 from optiframe_tvcs.selection.remarks import remarks
@@ -92,11 +92,11 @@ class ItemSelection(Problem[Choice]):
     at_least: Annotated[dict[str, NDArray[np.int64]], PlainValidator(read_bounds), _BOUNDS] = Field(
         default_factory=dict, description="how many items of each group, and in all, must be chosen"
     )
-    fixed: Annotated[tuple[Any, ...], PlainValidator(read_marks), _MARKS] = Field(
-        default=(), description="items that must be chosen"
+    fixed: Annotated[Marks, PlainValidator(read_marks), _MARKS] = Field(
+        default=Marks(), description="items that must be chosen"
     )
-    forbidden: Annotated[tuple[Any, ...], PlainValidator(read_marks), _MARKS] = Field(
-        default=(), description="items that may not be chosen"
+    forbidden: Annotated[Marks, PlainValidator(read_marks), _MARKS] = Field(
+        default=Marks(), description="items that may not be chosen"
     )
 
     @model_validator(mode="after")
@@ -201,7 +201,7 @@ class ItemSelection(Problem[Choice]):
         return solution.in_words()
 
     def diagnose(self, solution: Choice) -> tuple[Finding, ...]:
-        return tuple(remarks(solution, self.at_most))
+        return (*remarks(solution, self.at_most), *self.forbidden.findings)
 
     def to_tables(self, solution: Choice) -> dict[str, Columns]:
         return {
