@@ -22,6 +22,7 @@ from optiframe_tvcs.selection.data import Counts
 from optiframe_tvcs.selection.problem import ItemSelection
 from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.solver import SelectItems
+from optiframe_tvcs.selection.worths import Worths
 
 import optiframe
 from optiframe.cli.solve import command
@@ -342,6 +343,43 @@ def test_values_of_many_digits_are_chosen_exactly_and_say_what_is_not_computed()
     blurred = ItemSelection.from_frame(items, at_most={"total": 2}, at_least={"total": 2})
     texts = [finding.text for finding in optiframe.solve(blurred, progress=False).findings]
     assert any("is worth the same to 12 digits, with one of these" in text for text in texts)
+
+
+def test_rounding_errors_of_decimals_are_left_out_and_the_answer_says_so() -> None:
+    whole = np.array([8, 5, 8, 3, 1, 3, 9, 9, 7, 2, 5, 1])
+    table = {"item": range(12), "m": list("pqqpqqpqpppp"), "s": list("vuuvvuuuvvvu")}
+    bounds: dict[str, Any] = {"views": ["m", "s"], "at_most": {"m": 3, "s": 3}}
+
+    def solve(values: Any) -> Any:
+        problem = ItemSelection.from_frame({**table, "value": values}, **bounds)
+        return optiframe.solve(problem, progress=False)
+
+    noisy, plain = solve(whole * 0.1 * 1.1), solve(whole * 11 / 100)
+    said = "value counts with 2 decimals: rounding errors, as in 0.8800000000000001, are left out."
+    assert said in str(noisy.solution)
+    assert noisy.solution.chosen.tolist() == plain.solution.chosen.tolist()
+    assert str(noisy.solution).replace(" " + said, "") == str(plain.solution)
+    assert noisy.findings == plain.findings
+    many = [1 / 3 + k * 2**-40 / 3 for k in whole]
+    assert "is calculated with value rounded to 12 digits" in str(solve(many).solution)
+
+
+@pytest.mark.parametrize("value", [0.123456789000001, 1.00000000000001, 1.000000001, -12345.6789])
+def test_decimals_that_differ_in_a_digit_are_no_rounding_errors(value: float) -> None:
+    worths = Worths.of(np.array([value, 0.1]))
+    assert worths.noisy is None
+    assert worths.total(np.array([True, False]), np.array([value, 0.1])) == value
+
+
+def test_values_of_too_many_digits_for_prices_say_to_how_many_they_can_be_rounded() -> None:
+    for value, advice in (
+        (0.1, "; round it to 9 decimals."),
+        (2e9, "; round it to 2 decimals."),
+        (1e13, "."),
+    ):
+        problem = ItemSelection.from_frame({"item": ["a", "b"], "value": [value / 3, value]})
+        choice = problem.choice(np.array([True, True]), Proof("projection", value, best=True))
+        assert f"What bounds are worth is not known: value has too many digits{advice}" in str(choice)
 
 
 def test_the_index_of_a_frame_can_name_the_items() -> None:

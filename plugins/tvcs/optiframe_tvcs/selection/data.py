@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids
 from optiframe.tables.read import Table
+from optiframe_tvcs.selection.worths import Worths
 
 TOTAL = "total"
 """The name under which bounds are given that count every item."""
@@ -84,6 +85,11 @@ class ItemTable:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def worths(self) -> Worths:
+        """The values as whole numbers."""
+        return Worths.of(self.values)
 
     def view(self, name: str) -> View | None:
         """The view of this name; None for the total."""

@@ -125,7 +125,8 @@ def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> Marks:
                     str(names[row]), dict.fromkeys(map(str, whole_ids(items.table[column]).tolist()))
                 )
                 raise InvalidInput(
-                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {names[row]!r}{near}"
+                    f"{table.title} {table.place(row)}: {items.table.title} has no {column} {names[row]!r}"
+                    f"{near}"
                 )
         if not forbidden:
             raise InvalidInput(

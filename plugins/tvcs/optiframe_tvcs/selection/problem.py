@@ -162,10 +162,10 @@ class ItemSelection(Problem[Choice]):
         """Which items are not chosen; shape (items,)."""
         return self._marked(self.forbidden)
 
-    @cached_property
+    @property
     def worths(self) -> Worths:
         """The values as whole numbers."""
-        return Worths.of(self.items.values)
+        return self.items.worths
 
     @property
     def is_flow(self) -> bool:

@@ -12,7 +12,6 @@ from optiframe_tvcs.selection.answer import Choice
 from optiframe_tvcs.selection.changes import floats
 from optiframe_tvcs.selection.data import NO_LIMIT, Counted, ItemTable
 from optiframe_tvcs.selection.doubts import nearly_alike, thousands, total_groups, totals
-from optiframe_tvcs.selection.worths import Worths
 
 
 def remarks(choice: Choice, at_most: Mapping[str, Counted]) -> Iterator[Finding]:
@@ -41,7 +40,7 @@ def _ties(choice: Choice) -> Iterator[Finding]:
     if choice.proof is not None and choice.proof.changes is not None:
         tied = choice.items.ids[~choice.chosen & (floats(choice.proof.changes.margins) == 0)].tolist()
         if tied:
-            exactly = "exactly the same" if Worths.of(choice.items.values).exact else "the same to 12 digits"
+            exactly = "exactly the same" if choice.items.worths.exact else "the same to 12 digits"
             text = f"another choice is worth {exactly}, with one of these: {listed(tied)}"
             yield _note("tie", text, tied)
 

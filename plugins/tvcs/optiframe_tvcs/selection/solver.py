@@ -33,8 +33,9 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
     ends at a choice, which is then proved: no exchange of items within the bounds gains. More views need
     the integer program; HiGHS branches and bounds until it has proved the best, or its time is up.
 
-    Values that are decimals of up to nine places count exactly as written; others are rounded to 12
-    digits where lower bounds or more views are solved.
+    Values that are decimals of up to nine places count exactly as written, rounding errors such as that of
+    0.33000000000000007 left out; others are rounded to 12 digits where lower bounds or more views are
+    solved, and for what bounds are worth.
 
     Where no choice keeps the bounds, the message names the fewest that contradict each other.
     """

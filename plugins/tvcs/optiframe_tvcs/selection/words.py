@@ -14,6 +14,7 @@ from optiframe_tvcs.selection.changes import Changes, floats
 from optiframe_tvcs.selection.contradiction import Contradiction, Demand
 from optiframe_tvcs.selection.data import Counts, ItemTable, Mask
 from optiframe_tvcs.selection.proof import Proof
+from optiframe_tvcs.selection.worths import most_decimals
 
 _ITEMS, _PRICES, _NEAREST = 40, 10, 3  # named in words; the tables have all
 _BEST = {
@@ -47,15 +48,30 @@ def proof_in_words(items: ItemTable, value: float, proof: Proof) -> str:
     if proof.best:
         rounded = " (values rounded to 12 digits)" if proof.bound > value else ""
         said = f"Proved best{rounded}: {_BEST[proof.method].format(why=_why_whole(items))}."
-        if proof.changes is None:
-            said += f" What bounds are worth is not known: {items.value_name} has too many digits."
-        return said
+        return said + _digits_in_words(items, proof)
     if math.isinf(proof.bound):
         return "Not proved best, and HiGHS knows no limit on what another choice could be worth."
     return (
         f"Not proved best: the integer program of HiGHS{_why_whole(items)} stopped early. No choice is "
         f"worth more than {number(proof.bound)}, {number(proof.bound - value)} above this one."
     )
+
+
+def _digits_in_words(items: ItemTable, proof: Proof) -> str:
+    """What the digits of the values do to an answer, in sentences after another; nothing for decimals."""
+    name, worths = items.value_name, items.worths
+    if worths.noisy is not None:
+        return (
+            f" {name} counts with {worths.places or 'no'} decimals: rounding errors, as in {worths.noisy!r}, "
+            "are left out."
+        )
+    if proof.changes is None:
+        places = most_decimals(items.values)
+        todo = f"; round it to {places or 'no'} decimals" if places >= 0 else ""
+        return f" What bounds are worth is not known: {name} has too many digits{todo}."
+    if not worths.exact and proof.method == "projection":
+        return f" What bounds are worth is calculated with {name} rounded to 12 digits."
+    return ""
 
 
 def _why_whole(items: ItemTable) -> str:
