@@ -272,13 +272,24 @@ def test_the_answer_is_in_words_and_in_the_users_columns() -> None:
     assert said[2].startswith("Proved best: with at most two views this is a flow")
     assert "One more item in the whole choice (at most 4) would add 5 to value." in said
     assert "One fewer item in brand z (at least 2) would add 3.5 to value." in said
-    assert "d would be chosen if its value rose by 0.5 to 2.5." in said
-    assert "h would be dropped if its value fell by 0.5 to 2." in said
+    assert "d would be chosen if its value rose above 2.5 (by more than 0.5)." in said
+    assert "h would be dropped if its value fell below 2 (by more than 0.5)." in said
     tables = result.to_tables()
     assert tables["bounds"]["one_more_adds"][0] == 5.0
     assert tables["bounds"]["at_least"].tolist()[1:4] == [None, None, 2]
     assert tables["items"]["changes_at_value"][3] == 2.5
     assert list(tables) == ["choice", "bounds", "items"]
+
+
+def test_numbers_in_the_answer_have_the_decimals_of_the_values() -> None:
+    items = {"item": list("abc"), "value": [120401.67, 120401.66, 120400.28]}
+    said = str(
+        optiframe.solve(ItemSelection.from_frame(items, at_most={"total": 2}), progress=False).solution
+    )
+    assert "value adds up to 240,803.33." in said
+    assert "(at most 2) would add 120,400.28 to value." in said
+    assert "c would be chosen if its value rose above 120,401.66 (by more than 1.38)." in said
+    assert "a would be dropped if its value fell below 120,400.28 (by more than 1.39)." in said
 
 
 @pytest.mark.parametrize(

@@ -28,19 +28,19 @@ _BEST = {
 def chosen_in_words(items: ItemTable, chosen: Mask, value: float) -> list[str]:
     """How many items are chosen, what they add up to, and which they are."""
     ids = items.ids[chosen].tolist()
-    found = [f"{len(ids)} of {len(items)} items chosen; {items.value_name} adds up to {number(value)}."]
+    found = [
+        f"{len(ids)} of {len(items)} items chosen; {items.value_name} adds up to {number(value, items)}."
+    ]
     return [*found, f"Chosen: {_several(ids)}."] if ids else found
 
 
-def number(value: float) -> str:
-    """A number with up to six digits, without -0."""
-    return (
-        f"{value + 0.0:,.6g}"
-        if abs(value) < 1e6
-        else f"{value:,.0f}"
-        if abs(value) < 1e15
-        else f"{value:.6g}"
-    )
+def number(value: float, items: ItemTable) -> str:
+    """A sum of values with the decimals that they have, or of values that are no decimals with six digits."""
+    if not items.worths.exact or abs(value) >= 1e15:
+        return f"{value + 0.0:,.6g}" if abs(value) < 1e6 or abs(value) >= 1e15 else f"{value:,.0f}"
+    whole, _, decimals = f"{value + 0.0:,.{items.worths.places}f}".partition(".")
+    decimals = decimals.rstrip("0")
+    return f"{whole}.{decimals}" if decimals else whole
 
 
 def proof_in_words(items: ItemTable, value: float, proof: Proof) -> str:
@@ -53,7 +53,7 @@ def proof_in_words(items: ItemTable, value: float, proof: Proof) -> str:
         return "Not proved best, and HiGHS knows no limit on what another choice could be worth."
     return (
         f"Not proved best: the integer program of HiGHS{_why_whole(items)} stopped early. No choice is "
-        f"worth more than {number(proof.bound)}, {number(proof.bound - value)} above this one."
+        f"worth more than {number(proof.bound, items)}, {number(proof.bound - value, items)} above this one."
     )
 
 
@@ -99,7 +99,7 @@ def changes_in_words(
 
 def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
     said = [
-        (gain, f"One {step} item in {counts.label(at)} ({kind} {bounds[at]}) would add {number(gain)}")
+        (gain, f"One {step} item in {counts.label(at)} ({kind} {bounds[at]}) would add {number(gain, items)}")
         for step, kind, bounds, gains in (
             ("more", "at most", counts.upper, changes.one_more),
             ("fewer", "at least", counts.lower, changes.one_less),
@@ -123,7 +123,7 @@ def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
 def _freed(items: ItemTable, fixed: Mask, changes: Changes) -> list[str]:
     lines = [
         f"{items.ids[at]} is {'fixed' if fixed[at] else 'forbidden'}; without that, the best choice would be "
-        f"worth {number(gain)} more."
+        f"worth {number(gain, items)} more."
         for at, gain in _gains(changes.freed)[:_PRICES]
     ]
     unknown = int(np.isnan(floats(changes.freed)).sum())
@@ -137,12 +137,13 @@ def _nearest(items: ItemTable, changes: Changes, *, chosen: Mask, free: Mask) ->
     at_least = None if changes.least_margins is None else floats(changes.least_margins)
     if at_least is None and np.isnan(margins[free]).any():
         return ["With so many groups, the values at which items change sides were not computed."]
-    for side, verb, move, sign in ((~chosen, "chosen", "rose", 1), (chosen, "dropped", "fell", -1)):
+    turns = items.worths.tidy(items.values + np.where(chosen, -margins, margins))
+    for side, verb, move in ((~chosen, "chosen", "rose above"), (chosen, "dropped", "fell below")):
         places = np.flatnonzero(side & np.isfinite(margins) & (margins > 0))
         nearest = places[np.argsort(margins[places], kind="stable")][:_NEAREST].tolist()
         found += [
-            f"{items.ids[at]} would be {verb} if its {items.value_name} {move} by {number(margins[at])} "
-            f"to {number(items.values[at] + sign * margins[at])}."
+            f"{items.ids[at]} would be {verb} if its {items.value_name} {move} {number(turns[at], items)} "
+            f"(by more than {number(margins[at], items)})."
             for at in nearest
         ]
         if at_least is not None:
