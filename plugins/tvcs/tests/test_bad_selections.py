@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from optiframe_tvcs import ItemSelection
 
 import optiframe
 from optiframe.errors import InvalidInput
@@ -112,6 +114,19 @@ def test_whole_bounds_as_programs_write_them_are_read() -> None:
     problem = optiframe.problem("selection", **GOOD, at_most=bounds)
     assert problem.at_most["brand"].tolist() == [3, 0]
     assert problem.at_most["total"].tolist() == [7]
+
+
+@pytest.mark.parametrize("name", ["DataFrame", "Series"])
+def test_a_frame_or_series_of_all_bounds_is_refused_in_words(name: str) -> None:
+    bounds = {
+        "DataFrame": pd.DataFrame({"brand": ["Mill"], "at_most": [1]}),
+        "Series": pd.Series({"total": 3}),
+    }
+    for field in ("at_most", "at_least"):
+        with pytest.raises(InvalidInput, match=rf"{field}: give bounds by view, such as .*; got a {name}$"):
+            ItemSelection.from_frame(
+                ITEMS, item="sku", value="margin", views="brand", **{field: bounds[name]}
+            )
 
 
 def test_items_without_a_name_must_differ_in_their_groups() -> None:

@@ -44,9 +44,10 @@ def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
         return {}
     if not isinstance(value, Mapping):
         views = [TOTAL, *(view.name for view in items.views)]
+        got = f"a {type(value).__name__}" if hasattr(value, "shape") else f"{value!r:.60}"
         raise InvalidInput(
             f"give bounds by view, such as {{ {_key(views[-1])} = 3 }}, and the one on the whole choice as "
-            f"{{ total = 10 }}; got {value!r:.60}"
+            f"{{ total = 10 }}; got {got}"
         )
     found: dict[str, Counted] = {}
     wrong: list[tuple[tuple[str, ...], str]] = []

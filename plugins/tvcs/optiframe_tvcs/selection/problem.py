@@ -141,8 +141,8 @@ class ItemSelection(Problem[Choice]):
             columns=columns,
             views=views,
             items=frame,
-            at_most=at_most or {},
-            at_least=at_least or {},
+            at_most=at_most,
+            at_least=at_least,
             fixed=fixed,
             forbidden=forbidden,
         )
