@@ -60,6 +60,8 @@ def odd_file(seed: int) -> bytes:
         for k in range(columns)
     ]
     if rng.random() < 0.1:
+        header[-1] += rng.choice([",5", ";5", "\t"])
+    if rng.random() < 0.1:
         table.insert(rng.randint(0, rows), header)
     if rng.random() < 0.1:
         table[rng.randrange(rows)].append("more")
@@ -105,9 +107,32 @@ def test_a_first_line_for_excel_names_the_separator(declared: str, tmp_path: Pat
     path.write_text("\ufeff" + declared + '\r\nid;"value, in EUR"\r\na;1\r\nb;\r\n'.replace(";", sign))
     assert outcome(read_csv, path) == outcome(read_lines, path)
     assert header(path) == ["id", "value, in EUR"]
-    path.write_text("id;0;0,5\na;1;2\n")
+    path.write_text("id;0;0,5\na;1;2\nb;1\n")
     with pytest.raises(InvalidInput, match=r"own\.csv line 2.*if semicolons .* write sep=; in a line above"):
         read_lines(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("S;Chor, groß;Schach\nA;10;6\nB;;10\n", ["S", "Chor, groß", "Schach"]),
+        ("S;Chor, groß;Schach\nA;10,5;6\nB;9,5;10\n", ["S", "Chor, groß", "Schach"]),
+        ("id;Punkte (1,5 max);Region\na;1,5;N\nb;0,5;S\n", ["id", "Punkte (1,5 max)", "Region"]),
+        ("id;Punkte (1,5 max);Note\na;1,5;0,7\n\n;;\nb;0,5;1\n", ["id", "Punkte (1,5 max)", "Note"]),
+        ("id,name;alias,value\na,x;y,2\nb,z,1\n", ["id", "name;alias", "value"]),
+        ("id\tname, full\tage\na\tDoe, Jo\t7\n", ["id", "name, full", "age"]),
+        ('id;name, "full"\na;1\n', ["id", 'name, "full"']),
+    ],
+)
+@pytest.mark.usefixtures("library")
+def test_a_name_may_hold_another_sign_than_the_one_that_separates(
+    content: str, names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(content, encoding="utf-8")
+    assert header(path) == list(read_lines(path)[0]) == names
+    monkeypatch.setattr(plain_csv, "LEAST", 0)
+    assert outcome(read_csv, path) == outcome(read_lines, path)
 
 
 @pytest.mark.usefixtures("library")

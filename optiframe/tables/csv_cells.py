@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from optiframe.tables.columns import GAP_WORDS
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SEPARATORS = ",;\t"
+_GLANCE = 20  # lines that show which of several signs in the header separates
 _DECLARED = re.compile(r'\s*"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 
 
@@ -21,11 +24,29 @@ def heading(text: str) -> str:
     return re.sub(r"\s*[\r\n]+\s*", " ", text.strip())
 
 
-def separator_of(line: str) -> str:
-    """The one of comma, semicolon and tab that the header's line has; a comma when in doubt."""
+def separator_of(line: str, below: Iterable[str]) -> str:
+    """The one of comma, semicolon and tab that the header's line has; a comma when in doubt.
+
+    Of several it is the one that gives the first lines below as many values as the header, and the most: a
+    name such as "Points (1,5 at most)" holds another.
+    """
     bare = re.sub(r'"[^"]*"', "", line)
     found = [mark for mark in _SEPARATORS if mark in bare]
-    return found[0] if len(found) == 1 and '"' not in bare else ","
+    if len(found) < 2 or '"' in bare:
+        return found[0] if found and '"' not in bare else ","
+    lines = [line, *islice(below, _GLANCE)]
+    widths = {mark: _widths(lines, mark) for mark in found}
+    agreed = [mark for mark in found if len(widths[mark]) == 1]
+    return max(agreed, key=lambda mark: max(widths[mark]), default=",")
+
+
+def _widths(lines: list[str], separator: str) -> set[int]:
+    """How many values lines have that are not blank; nothing where they are not CSV."""
+    try:
+        rows = list(csv.reader(lines, delimiter=separator))
+    except csv.Error:
+        return set()
+    return {len(row) for row in rows if any(cell.strip() for cell in row)}
 
 
 def declared_separator(line: str) -> str:

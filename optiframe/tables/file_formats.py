@@ -50,7 +50,8 @@ def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Colum
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
     Values are separated by commas, or by semicolons or tabs where the header has only those, as
-    spreadsheets write them in much of the world, or as a first line such as `sep=;` says. Large plain files
+    spreadsheets write them in much of the world, or as a first line such as `sep=;` says. Where it has
+    several of these signs, the lines below decide. Large plain files
     are read by pyarrow or pandas where installed; the columns are the same, with text as codes, for which
     `coder` is asked first.
     """
@@ -107,7 +108,7 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
                     if len(row) != len(header):
                         raise InvalidInput(
                             f"{path.name} line {start}: {len(row)} values where the header has {len(header)}"
-                            f"{_other_separator(header)}"
+                            f"{other_separator(header)}"
                         )
                 start = reader.line_num + 1
     except UnicodeDecodeError as error:
@@ -160,15 +161,16 @@ def _reader(file: TextIO) -> Any:
     """Reads the rows of a file from its header on, by the separator that it uses."""
     line = next((line for line in file if line.strip()), "")
     declared = declared_separator(line)
+    separator = declared or separator_of(line, file)
     file.seek(0)  # a name may hold a line break
-    reader = csv.reader(file, strict=True, delimiter=declared or separator_of(line))
+    reader = csv.reader(file, strict=True, delimiter=separator)
     if declared:
         next(filter(None, reader))
     return reader
 
 
-def _other_separator(header: Sequence[str]) -> str:
-    """What to do where a header with commas and semicolons was divided at the commas."""
+def other_separator(header: Sequence[str]) -> str:
+    """What to do where a header with commas and semicolons was divided at the commas, if it was."""
     mixed = any(";" in name for name in header)
     return "; if semicolons separate the values, write sep=; in a line above the header" if mixed else ""
 

@@ -52,7 +52,7 @@ def read_plain(path: Path, coder: Coder | None = None) -> tuple[dict[str, Column
         start, declared = 2, declared_separator(line.decode())
         if declared:
             start, (line, _, body) = 3, body.partition(b"\n")
-        separator = declared or separator_of(line.decode())
+        separator = declared or separator_of(line.decode(), map(bytes.decode, io.BytesIO(body)))
         header = next(csv.reader([line.decode()], strict=True, delimiter=separator), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return None

@@ -148,6 +148,13 @@ def test_lines_of_files_are_named(tmp_path: Path) -> None:
         optiframe.problem("selection", items=str(items), views="brand")
 
 
+def test_semicolons_that_a_comma_in_the_header_hides_are_named(tmp_path: Path) -> None:
+    items = tmp_path / "items.csv"
+    items.write_text("item;value, in EUR;brand\na;1;x\nb;2\n")
+    with pytest.raises(InvalidInput, match=r"no column 'value'; .*; if semicolons separate .* write sep=;"):
+        optiframe.problem("selection", items=str(items), views="brand")
+
+
 def test_a_title_above_the_headings_is_named(tmp_path: Path) -> None:
     items = tmp_path / "items.csv"
     items.write_text("Spring assortment,,\nitem,value,brand\na,1,x\n")

@@ -14,6 +14,7 @@ from optiframe.errors import Complaints, InvalidInput, nearest
 from optiframe.records.fields import resolve
 from optiframe.tables.columns import encode
 from optiframe.tables.excel import workbook
+from optiframe.tables.file_formats import other_separator
 from optiframe.tables.frames import with_index
 from optiframe.tables.ids import Ids, joined, locked, positions, whole_ids
 from optiframe.tables.matrix import is_matrix, read_matrix
@@ -150,12 +151,13 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
     if not names:  # `read_table` says what is wrong
         return
     complaints = Complaints()
+    divided = other_separator(names)
     for source, ours in wanted.items():
         if source not in names:
             with complaints:
                 raise InvalidInput(
                     f"there is no column {source!r}; name the one that holds the {ours} with columns = "
-                    f'{{ {ours} = "..." }} (columns: {", ".join(names)}){nearest(source, names)}'
+                    f'{{ {ours} = "..." }} (columns: {", ".join(names)}){divided or nearest(source, names)}'
                 )
     for view, several in views.items():
         for source in several:
@@ -164,7 +166,7 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
                     listing = "; give several as a list of names" if "," in source else ""
                     raise InvalidInput(
                         f"there is no column {source!r} for the view {view!r} (columns: {', '.join(names)})"
-                        f"{listing or nearest(source, names)}"
+                        f"{divided or listing or nearest(source, names)}"
                     )
     complaints.tell()
 
