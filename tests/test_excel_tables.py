@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import zipfile
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pandas
 import pytest
 
 import optiframe
@@ -48,6 +50,30 @@ def test_a_workbook_is_read_with_the_rows_of_the_sheet(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_sheet_is_named(tmp_path: Path, rows: list[list[Any]], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_table(workbook(tmp_path / "p.xlsx", rows), ("item", "value"), title="items")
+
+
+def test_dates_stay_dates_in_workbooks_and_have_no_time_in_csv(tmp_path: Path) -> None:
+    noon, day = datetime(2024, 5, 1, 12), datetime(2024, 5, 1)
+    rows = [["day", "time"], [day, day], [None, noon]]
+    path = workbook(tmp_path / "p.xlsx", rows)
+    table = read_table(path, ("time",), ("day",), title="items")
+    assert table["day"].tolist() == [date(2024, 5, 1), None]
+    assert table["time"].tolist() == [day, noon]
+    frame = pandas.DataFrame({"day": pandas.to_datetime(["2024-05-01", None])})
+    frames = {"day": read_table(frame, (), ("day",), title="items")["day"]}
+    for columns, kept in ((table.columns, [day, None]), (frames, [day, None])):
+        write_table(columns, tmp_path / "a.xlsx")
+        sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+        column = [cell.value for cell in sheet[1]].index("day") + 1
+        assert [sheet.cell(row, column).value for row in (2, 3)] == kept
+        assert sheet.cell(2, column).number_format == "yyyy-mm-dd"
+    write_table(table.columns, tmp_path / "a.csv")
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert lines == ["time,day", "2024-05-01 00:00:00,2024-05-01", "2024-05-01 12:00:00,"]
+    old = {"day": [date(1789, 7, 14), datetime(2024, 5, 1, tzinfo=UTC)]}
+    write_table(old, tmp_path / "a.xlsx")  # neither is in Excel's calendar
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    assert [sheet.cell(row, 1).value for row in (2, 3)] == ["1789-07-14", "2024-05-01 00:00:00+00:00"]
 
 
 def test_a_sheet_is_named_after_the_file(tmp_path: Path) -> None:

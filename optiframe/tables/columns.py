@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime, time
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -134,6 +135,17 @@ def as_column(values: Any) -> NDArray[Any]:
     if array.dtype.kind == "f":
         return array.astype(np.float64, copy=False)
     return array if array.dtype.kind == "b" else array.astype(object)
+
+
+def days(cells: list[Any]) -> list[Any]:
+    """The cells, with days in place of the midnights that spreadsheets and pandas make of them.
+
+    Only where every time in the column is one; elsewhere midnight is a time as others are.
+    """
+    times = [cell for cell in cells if isinstance(cell, datetime) and not _is_missing(cell)]
+    if not times or any(cell.time() != time() or cell.tzinfo for cell in times):
+        return cells
+    return [cell.date() if isinstance(cell, datetime) and not _is_missing(cell) else cell for cell in cells]
 
 
 def missing(column: NDArray[Any]) -> NDArray[np.bool_]:

@@ -9,18 +9,20 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence, Set
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from optiframe.errors import InvalidInput, nearest, require
-from optiframe.tables.columns import Column, as_column
+from optiframe.tables.columns import Column, as_column, days
 from optiframe.tables.csv_cells import INTEGER, heading
 
 SUFFIXES = (".xlsx", ".xlsm")
 _LOOKED_AT = 20  # rows, for the names alone
 _OTHERS = (".xls", ".ods", ".numbers")
 _MOST_ROWS = 2**20  # of a sheet
+_FIRST_YEAR = 1900  # of Excel's calendar, which has no time zones either
 _ROUNDED = 10**15  # Excel keeps 15 digits of a number
 _NAMED = re.compile(r"(.+\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
 _HIDDEN = re.compile(rb'<row\b[^>]*\bhidden="(?:1|true)"')
@@ -45,7 +47,8 @@ def read_excel(path: Path) -> tuple[dict[str, Column], list[int], tuple[str, ...
 
     A formula counts by the value that the spreadsheet saved with it. Blank rows are left out. Where all text
     in a column is whole numbers, plainly written, it counts as numbers, as in CSV files: spreadsheets keep
-    some numbers as text.
+    some numbers as text. Dates are `datetime.date`, or `datetime.datetime` where a time in the column is not
+    midnight.
 
     Raises
     ------
@@ -55,7 +58,9 @@ def read_excel(path: Path) -> tuple[dict[str, Column], list[int], tuple[str, ...
     """
     names, rows, lines, notes = _sheet(path)
     columns: dict[str, Column] = {
-        name: as_column(_numbers_in_text([row[at] for row in rows])) for at, name in enumerate(names) if name
+        name: as_column(days(_numbers_in_text([row[at] for row in rows])))
+        for at, name in enumerate(names)
+        if name
     }
     return columns, lines, notes
 
@@ -91,8 +96,10 @@ def write_excel(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
 
 def _excel_cell(sheet: Any, value: Any) -> Any:
     """What Excel shows as the value: text stays text, even where it begins as a formula does."""
-    if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124  # nan
+    if value is None or (isinstance(value, float | date) and value != value):  # noqa: PLR0124  # nan, NaT
         return None
+    if isinstance(value, date) and value.year >= _FIRST_YEAR and not getattr(value, "tzinfo", None):
+        return value
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, bool) or (isinstance(value, int) and abs(value) < _ROUNDED):

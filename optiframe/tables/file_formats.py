@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
-from optiframe.tables.columns import Coder, Column, Columns
+from optiframe.tables.columns import Coder, Column, Columns, days
 from optiframe.tables.csv_cells import declared_separator, heading, parse, separator_of
 from optiframe.tables.excel import excel_header, is_workbook, write_excel
 from optiframe.tables.plain_csv import read_plain
@@ -28,6 +28,7 @@ def write_table(columns: Columns, path: Path) -> None:
         table = {name: values if _one_type(values) else _as_text(values) for name, values in lists.items()}
         parquet.write_table(arrow.table(table), os.fspath(path))
         return
+    lists = {name: days(values) for name, values in lists.items()}
     if path.suffix.lower() == ".xlsx":
         write_excel(lists, path)
         return

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Ids = NDArray[Any]
 
 _SHOWN = 5  # ids named in a sentence before "and N more"
-_WHOLE = re.compile(r"(-?\d+)\.0")
+_MORE_THAN_NEEDED = re.compile(r"(-?\d+)\.0|(\d{4}-\d\d-\d\d) 00:00:00")
 _LARGEST = 2.0**53  # float64 holds every whole number up to this
 
 
@@ -21,7 +21,7 @@ def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     """Where each wanted id is in `ids`; -1 where it is not. Ids must be hashable.
 
     An id that is not there is looked for by its spelling: a column of a file is numbers or text as a
-    whole, so that 1 may come as "1", and from some programs as "1.0".
+    whole, so that 1 may come as "1", and from some programs as "1.0". A day may come with its midnight.
 
     Parameters
     ----------
@@ -47,10 +47,10 @@ def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
 
 
 def _spelling(value: Any) -> str:
-    """An id as text; a whole number without its .0."""
+    """An id as text; a whole number without its .0, and a day without its midnight."""
     text = str(value)
-    whole = _WHOLE.fullmatch(text)
-    return whole[1] if whole else text
+    found = _MORE_THAN_NEEDED.fullmatch(text)
+    return found[1] or found[2] if found else text
 
 
 def whole_ids(ids: Ids) -> Ids:

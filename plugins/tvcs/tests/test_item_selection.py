@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import math
 import pickle
@@ -596,6 +597,21 @@ def test_pairs_whose_names_hold_the_sign_between_them_are_told_apart() -> None:
     problem = ItemSelection.from_frame(items, forbidden=[("a / b", "c")], **inputs)
     assert problem.items.ids.tolist() == ['"a / b" / c', 'a / "b / c"']
     assert problem.is_forbidden.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "frame", "csv"])
+def test_bounds_on_days_are_given_by_the_date(kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"item": ["a", "b"], "value": [1, 2], "day": pd.to_datetime(["2024-05-01", "2024-05-02"])}
+    )
+    items: Any = frame
+    if kind == "xlsx":
+        frame.to_excel(items := tmp_path / "items.xlsx", index=False)
+    elif kind == "csv":
+        frame.to_csv(items := tmp_path / "items.csv", index=False)
+    for day in ("2024-05-02", "2024-05-02 00:00:00", pd.Timestamp("2024-05-02"), datetime.date(2024, 5, 2)):
+        problem = ItemSelection.from_frame(items, views="day", at_most={"day": {day: 0}})
+        assert optiframe.solve(problem, progress=False).solution.ids.tolist() == ["a"]
 
 
 def test_messages_show_ids_as_they_are_written() -> None:
