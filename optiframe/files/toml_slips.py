@@ -9,6 +9,9 @@ _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 _CURLY = re.compile("[“”„‟‘’‚‛«»]")  # noqa: RUF001  # quotes of word processors
 _WINDOWS_PATH = re.compile(r'"[^"]*\\[^"]*"')
 _CAPITAL = re.compile(r"\b(True|False|TRUE|FALSE)\b")
+_KEY = ("Expected '='", "Expected ']'", "Invalid initial character", "Invalid statement")
+_BEYOND_ASCII = re.compile(r"[\w-]*[^\W\x00-\x7f][\w-]*")
+_QUOTED = re.compile(r""""[^"]*"|'[^']*'""")
 _COMMA = re.compile(r"=\s*-?\d+,\d")
 
 
@@ -28,6 +31,9 @@ def slip(text: str, error: TOMLDecodeError) -> str:
         return "; write true or false in small letters"
     if _COMMA.search(line):
         return "; decimals are written with a point"
+    foreign = _BEYOND_ASCII.search(_QUOTED.sub("", line).partition("#")[0])
+    if foreign and said.startswith(_KEY):
+        return f'; a name with letters other than a to z needs quotes: "{foreign[0]}"'
     if said.startswith("Expected '='"):
         return '; write name = value, and a name with blanks or signs in quotes: "Mill & Co" = 1'
     if line and said.startswith("Invalid value"):
