@@ -50,6 +50,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"at_most": 3}, r"at_most: give bounds by view, such as \{ brand = 3 \}"),
     ({"at_most": {"shelf": 3}}, r"there is no view 'shelf' \(bounds go by: total, brand\)"),
     ({"at_most": {"slots": 3}}, r"add it to views = \[\.\.\.\] to bound it: slots is a column"),
+    (
+        {"views": {"make": "brand"}, "at_most": {"brand": 3}},
+        r"no view 'brand'; bounds on the column brand go by the name of its view, make \(bounds go by",
+    ),
     ({"at_most": {"brand": -1}}, r"at_most\.brand: the bound is -1; a bound is a whole number of at least 0"),
     ({"at_most": {"brand": 1.5}}, r"the bound is 1\.5; a bound is a whole number"),
     ({"at_most": {"brand": True}}, r"the bound is True; a bound is a whole number"),

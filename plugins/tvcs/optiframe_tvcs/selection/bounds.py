@@ -69,11 +69,12 @@ def _bounds(name: Any, given: Any, items: ItemTable, field: str) -> Counted:
         return given  # read before: a copy of a problem
     if view is None and name != TOTAL:
         known = [TOTAL, *(view.name for view in items.views)]
-        as_view = f"; add it to views = [...] to bound it: {name} is a column" if name in items.table else ""
-        raise InvalidInput(
-            f"there is no view {name!r}{as_view or nearest(str(name), known)} (bounds go by: "
-            f"{', '.join(known)})"
-        )
+        hint = nearest(str(name), known)
+        if name in items.table:
+            hint = f"; add it to views = [...] to bound it: {name} is a column"
+        for view_of in (view for view in items.views if name in view.columns):
+            hint = f"; bounds on the column {name} go by the name of its view, {view_of.name}"
+        raise InvalidInput(f"there is no view {name!r}{hint} (bounds go by: {', '.join(known)})")
     none = 0 if field == "at_least" else NO_LIMIT
     if given is None:
         found = np.full(size, none, dtype=np.int64)
