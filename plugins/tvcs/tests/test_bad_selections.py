@@ -141,6 +141,15 @@ def test_items_without_a_name_must_differ_in_their_groups() -> None:
         optiframe.problem("selection", items=table, views=["a", "b"])
 
 
+def test_a_forgotten_column_of_items_is_asked_for_as_files_and_frames_name_it() -> None:
+    table = {"brand": ["Farm", "Mill", "Mill"], "value": [1, 1, 1]}
+    with pytest.raises(
+        InvalidInput, match=r'columns = \{ item = "\.\.\." \}, or with item="\.\.\." of'
+    ) as refused:
+        ItemSelection.from_frame(table, views="brand")
+    assert "keep one" not in str(refused.value)
+
+
 def test_lines_of_files_are_named(tmp_path: Path) -> None:
     items, bounds = tmp_path / "items.csv", tmp_path / "bounds.csv"
     items.write_text("item,value,brand\na,1,x\nb,2,y\n")

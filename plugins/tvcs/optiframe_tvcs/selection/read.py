@@ -116,7 +116,7 @@ def read_items(value: Any, info: ValidationInfo) -> ItemTable | None:
     named_by = (item,) if named else tuple(groups)
     ids = _ids(table, named_by)
     with complaints:
-        _refuse_twice(table, ids, item if named else " and ".join(groups), named)
+        _refuse_twice(table, ids, named_by, named)
     complaints.tell()
     return ItemTable(locked(ids.copy()), locked(values.copy()), tuple(made), worth, table, named_by)
 
@@ -209,7 +209,7 @@ def joined_name(names: Iterable[Any]) -> str:
     return _BETWEEN.join(f'"{name}"' if _BETWEEN in str(name) else str(name) for name in names)
 
 
-def _refuse_twice(table: Table, ids: Ids, what: str, named: bool) -> None:
+def _refuse_twice(table: Table, ids: Ids, named_by: tuple[str, ...], named: bool) -> None:
     codes, distinct = encode(ids, f"{table.title} items")
     if len(distinct) == len(ids):
         return
@@ -217,14 +217,17 @@ def _refuse_twice(table: Table, ids: Ids, what: str, named: bool) -> None:
     again = np.setdiff1d(np.arange(len(ids)), first)
     row = int(again[0])
     before = int(np.flatnonzero(codes == codes[row])[0])
-    todo = (
-        "keep one row for each item"
-        if named
-        else 'keep one, or name the column that tells them apart with columns = { item = "..." }'
-    )
+    todo = "keep one row for each item"
+    if not named:
+        todo = (
+            'name the column that tells the rows apart with columns = { item = "..." }, or with item="..." '
+            "of from_frame"
+        )
+        if len(named_by) > 1:  # else these were hardly meant to be pairs
+            todo = f"keep one, or {todo}"
     more = f" ({len(again)} rows repeat an earlier one: {table.places(again)})" if len(again) > 1 else ""
     raise InvalidInput(
-        f"{table.title} {table.place(row)}: {what} {ids[row]} is there already "
+        f"{table.title} {table.place(row)}: {' and '.join(named_by)} {ids[row]} is there already "
         f"({table.place(before)}){more}; {todo}"
     )
 
