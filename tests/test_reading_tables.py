@@ -187,6 +187,18 @@ def test_comparisons_without_a_worker_are_counted_and_placed(way: Any) -> None:
     assert none.text == "the column worker is empty, so nothing is reported about workers"
 
 
+@pytest.mark.parametrize("library", [pd, pl])
+def test_the_last_rows_of_a_frame_are_left_out_if_they_are_blank(library: Any) -> None:
+    frame = library.DataFrame({"task": ["s", None, "t", None, ""], "value": [1.0, None, 2.0, None, None]})
+    with pytest.raises(InvalidInput, match=r"^labels row 1: task is empty"):
+        read_table(frame, ("task",), title="labels")
+    table = read_table(frame[2:], ("task",), ("value",), title="labels")
+    assert table["task"].tolist() == ["t"]
+    assert table["value"].tolist() == [2.0]
+    with pytest.raises(InvalidInput, match="labels has no rows"):
+        read_table(frame[3:], ("task",), title="labels")
+
+
 # -- headers in the middle, and other separators
 
 

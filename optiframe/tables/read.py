@@ -152,6 +152,7 @@ def read_table(
         raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
         raw, backend = from_frame(value, title, coder)
+        raw = _without_blank_end(raw)
     columns: dict[str, Column] = {}
     for column, source in names.items():
         if source not in raw:
@@ -201,6 +202,21 @@ def headings(value: Any) -> list[str]:
     except (TypeError, DuplicateError):
         return []
     return [str(name) for name in frame.columns]
+
+
+def _without_blank_end(raw: dict[str, Column]) -> dict[str, Column]:
+    """The columns without the last rows if all their values are missing, as such rows of files are left out.
+
+    In a table of one column, as in a file of one, such a row is a gap.
+    """
+    end = rows = min(map(len, raw.values()), default=0)
+    while end and len(raw) > 1 and all(_is_gap(column, end - 1) for column in raw.values()):
+        end -= 1
+    return raw if end == rows else {name: as_array(column)[:end] for name, column in raw.items()}
+
+
+def _is_gap(column: Column, row: int) -> bool:
+    return not isinstance(column, Coded) and bool(missing(column[row : row + 1])[0])
 
 
 def _is_empty(gaps: NDArray[Any]) -> str:
