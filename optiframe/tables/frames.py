@@ -50,7 +50,8 @@ def with_index(frame: Any, wanted: Collection[str]) -> Any:
     """A pandas frame with the wanted levels of its index as columns; anything else as it is."""
     names = getattr(getattr(frame, "index", None), "names", ()) if hasattr(frame, "columns") else ()
     levels = [name for name in names if name in wanted and name not in frame.columns]
-    return frame.reset_index(levels) if levels else frame
+    # The copy is in one piece; pandas warns when a level goes into one of many columns that is not.
+    return frame.copy().reset_index(levels) if levels else frame
 
 
 def _numbers(series: Any) -> NDArray[Any]:

@@ -7,6 +7,7 @@ import itertools
 import math
 import pickle
 import re
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -744,6 +745,18 @@ def test_a_matrix_in_a_frame_may_have_papers_in_rows_and_numbers_as_names(index:
     chosen = optiframe.solve(problem).solution.frame()
     assert chosen["reviewer"].tolist() == [8, 9, 7, 9]
     assert chosen["paper"].tolist() == ["a", "a", "b", "b"]
+
+
+def test_a_matrix_of_many_columns_that_were_added_one_by_one_gives_no_warning() -> None:
+    frame = pd.DataFrame({"reviewer": ["a", "b"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of adding them so
+        for paper in range(150):
+            frame[f"P{paper}"] = [1, 2]
+        frame = frame.set_index("reviewer")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(ItemSelection.from_frame(frame, views=["reviewer", "paper"]).items) == 300
 
 
 @pytest.mark.parametrize(
