@@ -615,6 +615,17 @@ def test_bounds_on_days_are_given_by_the_date(kind: str, tmp_path: Path) -> None
         assert optiframe.solve(problem, progress=False).solution.ids.tolist() == ["a"]
 
 
+def test_a_pair_as_key_and_value_is_refused_with_the_way_to_write_it() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^selection: fixed: a table has .*; give items as \[\['ann', '01'\]\]$"
+    ):
+        ItemSelection.from_frame(PAIRS, value="fit", views=["reviewer", "paper"], fixed={"ann": "01"})
+    with pytest.raises(
+        InvalidInput, match=r"^selection: fixed: a table has .*; give items as a list of them$"
+    ):
+        ItemSelection.from_frame(ITEMS, fixed={"a": "b"})
+
+
 def test_messages_show_ids_as_they_are_written() -> None:
     items = pd.DataFrame({"reviewer": ["ann", "bob"], "paper": [1001.0, 1002.0], "fit": [1, 2]})
     inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}

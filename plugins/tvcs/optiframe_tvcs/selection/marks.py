@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -52,6 +52,7 @@ def read_marks(value: Any, info: ValidationInfo) -> Marks:
     if isinstance(value, str) and value in items.table:
         return Marks.of(items.ids[_marked(items.table, value)])
     value = with_index(value, items.named_by)
+    _refuse_pairs_as_keys(value, items)
     if is_file_name(value) or (not isinstance(value, str) and headings(value)):
         return _listed(value, items, forbidden=info.field_name == "forbidden")
     if isinstance(value, str):
@@ -82,6 +83,17 @@ def read_marks(value: Any, info: ValidationInfo) -> Marks:
             raise InvalidInput(f"there is no item {name!r} in {items.table.title}{nearest(str(name), known)}")
     findings = value.findings if isinstance(value, Marks) else ()  # a copy of a problem
     return Marks.of(items.ids[np.array(sorted(set(found)), dtype=np.intp)], findings)
+
+
+def _refuse_pairs_as_keys(value: Any, items: ItemTable) -> None:
+    """Raise `InvalidInput` for a table of name to name, which is no table of columns."""
+    if isinstance(value, Mapping) and any(map(np.isscalar, value.values())):
+        pair = next(iter(value.items()))
+        how = f"[[{', '.join(map(repr, pair))}]]" if len(items.named_by) == 2 else "a list of them"
+        raise InvalidInput(
+            f"a table has a list of names for each column ({' and '.join(items.named_by)}), got "
+            f"{value!r:.60}; give items as {how}"
+        )
 
 
 def _rows(items: ItemTable, columns: Sequence[Sequence[Any]]) -> tuple[list[int], list[list[int]]]:
