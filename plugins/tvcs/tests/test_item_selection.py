@@ -283,6 +283,23 @@ def test_the_answer_is_in_words_and_in_the_users_columns() -> None:
     assert list(tables) == ["choice", "bounds", "items"]
 
 
+def test_prices_of_a_view_with_many_groups_do_not_hide_those_of_the_others() -> None:
+    items = {
+        "pupil": np.repeat(np.arange(20), 2),
+        "club": np.tile(["chess", "choir"], 20),
+        "wish": np.tile([20, 21], 20) + np.repeat(np.arange(20), 2),
+    }
+    problem = ItemSelection.from_frame(
+        items, value="wish", views=["pupil", "club"], at_most={"pupil": 1, "club": 10, "total": 20}
+    )
+    said = [
+        line for line in str(optiframe.solve(problem, progress=False).solution).splitlines() if "One " in line
+    ]
+    assert len(said) == 10
+    assert said[-1].startswith("One more item in club choir (at most 10) would add ")
+    assert sum("in pupil" in line for line in said) == 9
+
+
 def test_numbers_in_the_answer_have_the_decimals_of_the_values() -> None:
     items = {"item": list("abc"), "value": [120401.67, 120401.66, 120400.28]}
     said = str(

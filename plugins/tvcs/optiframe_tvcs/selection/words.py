@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.worths import most_decimals
 
 _ITEMS, _PRICES, _NEAREST = 40, 10, 3  # named in words; the tables have all
+_OF_VIEW = 3  # prices of each view that go before the others
 _BEST = {
     "projection": "the three-view projection is exact for upper bounds on at most two views and in all",
     "flow": "with at most two views this is a flow, solved exactly (a linear program by HiGHS), and no "
@@ -99,15 +101,25 @@ def changes_in_words(
 
 def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
     said = [
-        (gain, f"One {step} item in {counts.label(at)} ({kind} {bounds[at]}) would add {number(gain, items)}")
+        (gain, counts.names[at][0], f"One {step} item in {counts.label(at)} ({kind} {bounds[at]})")
         for step, kind, bounds, gains in (
             ("more", "at most", counts.upper, changes.one_more),
             ("fewer", "at least", counts.lower, changes.one_less),
         )
         for at, gain in _gains(gains)
     ]
-    lines = [f"{text} to {items.value_name}." for _, text in sorted(said, key=lambda pair: -pair[0])]
-    found, left = lines[:_PRICES], len(lines) - _PRICES
+    said.sort(key=lambda each: -each[0])
+    earlier: Counter[str] = Counter()
+    ranks = []  # within their views, so that one with many groups does not hide the others
+    for _, view, _ in said:
+        ranks.append(earlier[view])
+        earlier[view] += 1
+    order = sorted(range(len(said)), key=lambda at: ranks[at] >= _OF_VIEW)
+    shown, left = sorted(order[:_PRICES]), len(said) - _PRICES
+    found = [
+        f"{text} would add {number(gain, items)} to {items.value_name}."
+        for gain, _, text in (said[at] for at in shown)
+    ]
     unknown = int(np.isnan(floats(np.concatenate([changes.one_more, changes.one_less]))).sum())
     if left > 0:
         found.append(f"{left} more bounds are worth something; see the table of bounds.")
@@ -115,7 +127,7 @@ def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
         found.append(
             f"What {unknown} of the bounds are worth was not computed for lack of time (prices_time)."
         )
-    if not lines and not unknown and (counts.limits.any() or counts.demands.any()):
+    if not said and not unknown and (counts.limits.any() or counts.demands.any()):
         found.append("No bound costs anything: with any one relaxed by 1 the best choice is worth the same.")
     return found
 
