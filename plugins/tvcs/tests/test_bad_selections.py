@@ -73,7 +73,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"at_most": {"brand": "none.csv"}}, r"no file none\.csv"),
     (
         {"at_least": {"brand": {"group": ["Mill"], "size": [1]}}},
-        r"needs a column 'at_least' or 'bound' that holds",
+        r"needs a column 'at_least' or 'bound' or 'min' that holds",
     ),
     (
         {"at_least": {"brand": {"brand": ["Mill", "Mill"], "bound": [1, 2]}}},

@@ -178,7 +178,7 @@ def test_text_that_means_a_number_gets_advice(cell: str, advice: str) -> None:
         ),
         (
             {"brand": ["Mill"], "atmost": [1]},
-            r"needs a column 'at_most' or 'bound' that holds .*mean 'atmost'\?",
+            r"needs a column 'at_most' or 'bound' or 'max' that holds .*mean 'atmost'\?",
         ),
         ({"brand": ["Mill", None], "at_most": [1, 2]}, r"at_most of brand row 1: brand is empty"),
         ({"brand": ["MILL"], "at_most": [1]}, r"no item is in brand 'MILL'.*did you mean 'Mill'\?"),

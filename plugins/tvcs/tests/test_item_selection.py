@@ -318,12 +318,18 @@ def test_numbers_in_the_answer_have_the_decimals_of_the_values() -> None:
         "slots",
         {"group": ["A", "B"], "bound": [1, 3]},
         pd.DataFrame({"shelf": ["B", "A"], "at_most": [3.0, 1.0]}),
+        {"Shelf": ["A", "B"], "Min": [0, 1], "Max": [1, 3]},
     ],
 )
 def test_bounds_are_read_from_a_table_by_name_a_column_and_a_frame(given: Any) -> None:
     items = {**ITEMS, "slots": [1 if shelf == "A" else 3 for shelf in ITEMS["shelf"]]}
     problem = ItemSelection.from_frame(items, views=["shelf"], at_most={"shelf": given})
     assert problem.at_most["shelf"].tolist() == [1, 3]
+
+
+def test_marks_may_be_german() -> None:
+    items = {**ITEMS, "keep": ["ja", "nein", "JA", *[None] * 5]}
+    assert ItemSelection.from_frame(items, fixed="keep").fixed == ("a", "c")
 
 
 def test_a_workbook_and_a_file_are_solved_from_the_command_line(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, V
 from optiframe_tvcs.selection.read import is_file_name, places, refuse_no_file
 from optiframe_tvcs.sets.caps import OTHERS, without_index
 
+_SHORT = {"at_most": "max", "at_least": "min"}
 _SEPARATED = re.compile(r"\s*\d+([.,' \u00a0\u202f]\d+)+\s*")
 _THOUSANDS = re.compile(r"\s*[1-9]\d{0,2}(\.\d{3})+\s*")  # or 1 with three decimals: nobody can tell
 
@@ -137,7 +138,7 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str, none: int) ->
 
 
 def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[Any]]:
-    """A table, its groups and its bounds: columns group (or the view's name) and bound (or the field's)."""
+    """A table, its groups and its bounds: columns group (or the view's name) and bound (or at_most, max)."""
     title = f"{field} of {view.name}"
     refuse_no_file(value)
     wanted = (view.name, *view.columns, "group")
@@ -152,14 +153,15 @@ def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[An
         read_table(value, ("group", field), title=title)
     title = resolve(value).name if isinstance(value, str | Path) else title
     group = _column_of(names, wanted, title, f"names the {view.name}")
-    bound = _column_of(names, (field, "bound"), title, "holds the bound")
+    bound = _column_of(names, (field, "bound", _SHORT[field]), title, "holds the bound")
     table = read_table(value, (group,), (bound,), title=title)
     return table, table[group].tolist(), table[bound].tolist()
 
 
 def _column_of(names: list[str], wanted: tuple[str, ...], title: str, what: str) -> str:
-    """The first of these columns that a table of bounds has."""
-    found = next((name for name in wanted if name in names), None)
+    """The first of these columns that a table of bounds has, perhaps in capitals."""
+    spelled = {name.casefold(): name for name in names} | {name: name for name in names}
+    found = next((spelled[name] for name in (*wanted, *map(str.casefold, wanted)) if name in spelled), None)
     if found is None:
         asked = " or ".join(repr(name) for name in dict.fromkeys(wanted))
         first = f"; its first row must name the columns, and holds {', '.join(map(repr, names))}"

@@ -17,8 +17,8 @@ from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import ItemTable, Mask
 from optiframe_tvcs.selection.read import is_file_name, joined_name, places, refuse_no_file
 
-_YES = {1, "1", "1.0", "yes", "y", "x", "true"}
-_NO = {0, "0", "0.0", "no", "n", "", "false"}
+_YES = {1, "1", "1.0", "yes", "y", "x", "true", "ja"}
+_NO = {0, "0", "0.0", "no", "n", "", "false", "nein"}
 _FAILED = {word.lower() for word in ERROR_WORDS}
 
 

@@ -48,8 +48,8 @@ class ItemSelection(Problem[Choice]):
 
     Bounds of a view: one whole number for every group; a table by group name; the name of a column that
     repeats the bound in each row of its group; or a data frame or file with the columns group (or the
-    view's name) and bound (or at_most, at_least). Groups that are left out have no bound, or that of
-    the group ``*``. Files may be CSV, Parquet or Excel (the first visible sheet, or the one that
+    view's name) and bound (or at_most, max, at_least, min). Groups that are left out have no bound, or that
+    of the group ``*``. Files may be CSV, Parquet or Excel (the first visible sheet, or the one that
     ``plan.xlsx#Bounds`` names).
 
     Without a column of items, the columns of the views say which item is which. With two views such a table
