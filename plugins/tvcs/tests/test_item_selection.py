@@ -30,6 +30,7 @@ import optiframe
 from optiframe.cli.solve import command
 from optiframe.errors import InvalidInput
 from optiframe.files.solve_file import SolveFile
+from optiframe.solving.solver import Run
 from optiframe.tables.read import read_table
 from optiframe.testing import SolverContract, check_interruptible
 
@@ -150,6 +151,16 @@ def test_items_and_bounds_that_there_was_no_time_for_are_counted() -> None:
     assert "What 1 of the fixed and forbidden items cost by that was not computed." in said
     assert "5 other items may be chosen for a smaller change; not computed for lack of time" in said
     assert "2 other items may be dropped for a smaller change; not computed for lack of time" in said
+
+
+def test_what_was_not_computed_because_the_user_stopped_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"item": list("stuvwxyz"), "value": range(1, 9)} | {view: list("ppqqrrss") for view in "abc"}
+    problem = ItemSelection(items=table, views=list("abc"), at_most={"a": 1, "total": 3})
+    monkeypatch.setattr(Run, "stopping", property(lambda _: True))
+    said = str(optiframe.solve(problem, progress=False).solution)
+    assert "of the bounds are worth was not computed because you stopped it." in said
+    assert "may be chosen for a smaller change; not computed because you stopped it." in said
+    assert "prices_time" not in said
 
 
 def test_with_three_views_a_bound_that_is_not_used_up_may_be_worth_something() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -38,6 +38,8 @@ class Changes:
         What the best choice gains when an item is no longer fixed or forbidden; 0 for all others.
     least_margins
         What `margins` are at least, also where they were not computed; None without the program.
+    stopped
+        Whether the user stopped before all was computed.
     """
 
     one_more: NDArray[Any]
@@ -45,13 +47,14 @@ class Changes:
     margins: NDArray[Any]
     freed: NDArray[Any]
     least_margins: NDArray[Any] | None = None
+    stopped: bool = field(default=False, kw_only=True)
 
     def divided(self, by: float) -> Changes:
         """The same in other units."""
         parts = (self.one_more, self.one_less, self.margins, self.freed)
         least = None if self.least_margins is None else _objects(floats(self.least_margins) / by)
         more, less, margins, freed = (_objects(floats(part) / by) for part in parts)
-        return Changes(more, less, margins, freed, least)
+        return Changes(more, less, margins, freed, least, stopped=self.stopped)
 
 
 def floats(column: NDArray[Any]) -> Array:

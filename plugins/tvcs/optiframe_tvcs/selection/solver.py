@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from time import perf_counter
 from typing import Literal
 
@@ -137,7 +138,7 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
             again=again,
             seconds=seconds - (perf_counter() - started),
         )
-        return found_again.divided(worths.divisor)
+        return replace(found_again, stopped=run.stopping).divided(worths.divisor)
 
 
 def _by_projection(problem: ItemSelection) -> Outcome:

@@ -124,12 +124,14 @@ def _prices(items: ItemTable, counts: Counts, changes: Changes) -> list[str]:
     if left > 0:
         found.append(f"{left} more bounds are worth something; see the table of bounds.")
     if unknown:
-        found.append(
-            f"What {unknown} of the bounds are worth was not computed for lack of time (prices_time)."
-        )
+        found.append(f"What {unknown} of the bounds are worth was not computed {_why_not(changes)}.")
     if not said and not unknown and (counts.limits.any() or counts.demands.any()):
         found.append("No bound costs anything: with any one relaxed by 1 the best choice is worth the same.")
     return found
+
+
+def _why_not(changes: Changes) -> str:
+    return "because you stopped it" if changes.stopped else "for lack of time (prices_time)"
 
 
 def _freed(items: ItemTable, fixed: Mask, changes: Changes) -> list[str]:
@@ -165,7 +167,7 @@ def _nearest(items: ItemTable, changes: Changes, *, chosen: Mask, free: Mask) ->
             if open_items:
                 why = ""
                 if known.sum() < min(TRIED, int((side & free).sum())):
-                    why = " for lack of time (prices_time)"
+                    why = f" {_why_not(changes)}"
                 others = "another item" if open_items == 1 else f"{open_items} other items"
                 found.append(f"{others.capitalize()} may be {verb} for a smaller change; not computed{why}.")
     return found
