@@ -268,6 +268,35 @@ def test_bounds_that_contradict_each_other_by_their_numbers_are_found_among_thre
     assert re.search(said, result.message), result.message
 
 
+def test_places_of_one_view_and_demands_of_another_are_counted_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optiframe_tvcs.selection.contradiction._SECONDS", 0.0)  # to look for fewer
+    rows = np.arange(2000)
+    table = {"item": rows, "value": rows % 7 + 1.0, "c": rows % 3}
+    table |= {view: [f"{view}{code}" for code in rows // step % groups] for view, step, groups in VIEWS[:2]}
+    problem = ItemSelection(items=table, views=list("abc"), at_most={"b": 15}, at_least={"a": 8})
+    message = optiframe.solve(problem, progress=False).message
+    assert message.startswith("these 29 bounds contradict each other (perhaps fewer of them do): ")
+    assert "(1) b (all 10): at most 15 each, 150 together; (2) a a0, " in message
+    assert message.endswith(": at least 8 each, 152 together. Relax one of them")
+
+
+def test_links_that_count_twice_are_counted_so() -> None:
+    links = {
+        "from": list("aabbc"),
+        "to": list("bccdd"),
+        "value": [1] * 5,
+        "kind": list("pqpqp"),
+        "c": list("xyxyx"),
+    }
+    views = {"place": ["from", "to"], "kind": "kind", "c": "c"}
+    inputs: dict[str, Any] = {"views": views, "at_most": {"place": 1}}
+    fits = optiframe.solve(ItemSelection.from_frame(links, at_least={"total": 2}, **inputs), progress=False)
+    assert len(fits.solution) == 2  # four ends
+    too_many = ItemSelection.from_frame(links, at_least={"kind": {"p": 2, "q": 1}}, **inputs)
+    message = optiframe.solve(too_many, progress=False).message
+    assert "place b, c: at most 1 each, 2 together; (2) kind p: at least 2" in message  # each has such an end
+
+
 def test_the_answer_is_in_words_and_in_the_users_columns() -> None:
     frame = pd.DataFrame(ITEMS)
     bounds: dict[str, Any] = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import permutations
 from time import perf_counter
 from typing import Any, Literal
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from optiframe.records.fields import Array
-from optiframe_tvcs.selection.data import Counted, Counts, Mask
+from optiframe_tvcs.selection.data import Counts, Mask
 from optiframe_tvcs.selection.program import INFEASIBLE, interruptible
 
 _LONGEST = 20.0  # seconds for one program
@@ -57,7 +59,8 @@ def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) 
     bounds as little as possible, or else what such programs break, added up. Then what can be left out is
     left out. At last sets of demands are collected that some choice breaks while it keeps all others;
     whatever contradicts itself has one of each. The smallest set that does is tried, until one contradicts
-    itself, or is as large as the first: then none is smaller. After some seconds the set known is returned.
+    itself, or is as large as the first: then none is smaller. Some seconds after the first set is known the
+    smallest so far is returned.
 
     Raises
     ------
@@ -72,25 +75,26 @@ def contradiction(counts: Counts, fixed: Mask, forbidden: Mask, *, whole: bool) 
     kept = kept or _contradicting(relaxed)
     if kept is None:
         return None
-    end = perf_counter() + _SECONDS
-    irreducible = True
-    for at in sorted(kept, key=relaxed.weight):  # small demands go first, so that few large ones stay
-        if perf_counter() > end:
-            irreducible = False
-            break
-        if relaxed.broken(kept - {at}) is None:
-            kept.discard(at)
+    relaxed.end = perf_counter() + _SECONDS
+    irreducible = fewest = False
+    with suppress(TimeoutError):
+        for at in sorted(kept, key=relaxed.weight):  # small demands go first, so that few large ones stay
+            if relaxed.broken(kept - {at}) is None:
+                kept.discard(at)
+        irreducible = True
     broken: list[Places] = []
     tried: set[int] = set()
-    while len(tried) < len(kept) and perf_counter() < end:
-        more = relaxed.broken(tried)
-        if more is None:
-            kept, irreducible = tried, True
-            break
-        broken.append(more)
-        tried = _fewest_hits(broken, len(relaxed.demands))
+    with suppress(TimeoutError):
+        while len(tried) < len(kept):
+            more = relaxed.broken(tried)
+            if more is None:
+                kept, irreducible = tried, True
+                break
+            broken.append(more)
+            tried = _fewest_hits(broken, len(relaxed.demands), relaxed.time_left())
+        fewest = irreducible
     demands = tuple(relaxed.demands[at] for at in sorted(kept))
-    return Contradiction(demands, irreducible and len(tried) >= len(kept), irreducible)
+    return Contradiction(demands, fewest, irreducible)
 
 
 def _by_counting(counts: Counts) -> set[Demand] | None:
@@ -101,22 +105,27 @@ def _by_counting(counts: Counts) -> set[Demand] | None:
     for at in np.flatnonzero(lower > upper)[:1].tolist():
         return {Demand("at_least", at), Demand("at_most", at)}
     views = np.array([view for view, _ in counts.names], dtype=object)
-    found: list[set[Demand]] = []
-    for view in dict.fromkeys(views[1:].tolist()):
-        groups = np.flatnonzero(views == view)
-        every = int(sizes[groups].sum())
-        times = every // max(int(sizes[0]), 1)  # how often an item counts in the view
-        kinds: tuple[tuple[Kind, Kind, Counted, int], ...] = (
-            ("at_least", "at_most", sizes[groups] - upper[groups], every - times * int(lower[0])),
-            ("at_most", "at_least", lower[groups], times * int(upper[0])),
-        )
-        for of_all, of_groups, share, most in kinds:  # shares of more than that contradict the bound on all
-            order = np.argsort(-share, kind="stable")
-            enough = int(np.searchsorted(np.cumsum(share[order]), most, side="right")) + 1
-            if enough <= len(groups):
-                several = (Demand(of_groups, int(at)) for at in groups[order[:enough]])
-                found.append({Demand(of_all, 0), *several})
-    return min(found, key=len, default=None)
+    several = [np.flatnonzero(views == view) for view in dict.fromkeys(views.tolist())]  # the total is one
+    found = [_too_few_places(counts, *pair) for pair in permutations(several, 2)]
+    return min(filter(None, found), key=len, default=None)
+
+
+def _too_few_places(counts: Counts, limited: Places, asking: Places) -> set[Demand] | None:
+    """The fewest upper bounds of one view and lower ones of another that leave too few items; None: none."""
+    lower, sizes = counts.lower[asking], counts.sizes
+    spared = sizes[limited] - np.minimum(counts.upper, sizes)[limited]
+    caps, demands = np.argsort(-spared, kind="stable"), np.argsort(-lower, kind="stable")
+    # An item may count several times in a view: once at each end of a link.
+    often, others = (int(sizes[at].sum()) // max(int(sizes[0]), 1) for at in (limited, asking))
+    left = others * (sizes[limited].sum() - np.cumsum([0, *spared[caps]]))
+    asked = often * np.cumsum([0, *lower[demands]])
+    enough = np.searchsorted(-left, -asked, side="right")  # so many upper bounds leave less than is asked
+    together = np.where(enough <= len(limited), enough + np.arange(len(asked)), np.inf)
+    fewest = int(np.argmin(together))
+    if together[fewest] == np.inf:
+        return None
+    at_most = (Demand("at_most", int(at)) for at in limited[caps[: enough[fewest]]])
+    return {*at_most, *(Demand("at_least", int(at)) for at in asking[demands[:fewest]])}
 
 
 def _contradicting(relaxed: _Relaxed) -> set[int] | None:
@@ -129,8 +138,8 @@ def _contradicting(relaxed: _Relaxed) -> set[int] | None:
     return kept
 
 
-def _fewest_hits(sets: list[Places], size: int) -> set[int]:
-    """The fewest places that meet every set."""
+def _fewest_hits(sets: list[Places], size: int, seconds: float) -> set[int]:
+    """The fewest places that meet every set; `TimeoutError` where that takes longer."""
     matrix = sp.csr_array(
         (
             np.ones(sum(map(len, sets))),
@@ -139,8 +148,14 @@ def _fewest_hits(sets: list[Places], size: int) -> set[int]:
         shape=(len(sets), size),
     )
     found = milp(
-        np.ones(size), integrality=np.ones(size), bounds=Bounds(0, 1), constraints=LinearConstraint(matrix, 1)
+        np.ones(size),
+        integrality=np.ones(size),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, 1),
+        options={"time_limit": seconds},
     )
+    if not found.success:
+        raise TimeoutError
     return set(np.flatnonzero(found.x > 0.5).tolist())
 
 
@@ -167,6 +182,14 @@ class _Relaxed:
         self._costs = np.repeat([0.0, 1.0], [self._items, bounds])
         self._weights = np.concatenate([-counts.upper[limits], counts.lower[demands]])
         self._costs[self._fixed], self._costs[self._forbidden] = -1.0, 1.0
+        self.end = np.inf  # by the clock
+
+    def time_left(self) -> float:
+        """Seconds for one program; `TimeoutError` where there are none."""
+        left = min(_LONGEST, self.end - perf_counter())
+        if left <= 0:
+            raise TimeoutError
+        return left
 
     def weight(self, at: int) -> int:
         """How much a demand asks for; marks of items ask for little."""
@@ -217,7 +240,7 @@ class _Relaxed:
     def _linear(self, costs: Array, least: Array, most: Array) -> Any:
         for method in ("highs-ipm", "highs-ds"):  # the simplex where interior points come to no verdict
             solve = partial(linprog, costs, self._matrix, self._most, method=method)
-            sides, options = np.stack([least, most], axis=1), {"time_limit": _LONGEST}
+            sides, options = np.stack([least, most], axis=1), {"time_limit": self.time_left()}
             found = interruptible(partial(solve, bounds=sides, options=options))
             if found.x is not None or found.status == INFEASIBLE:
                 break
@@ -225,6 +248,6 @@ class _Relaxed:
 
     def _integer(self, costs: Array, least: Array, most: Array) -> Any:
         rows = LinearConstraint(self._matrix, -np.inf, self._most) if len(self._most) else None
-        options = {"time_limit": _LONGEST}
+        options = {"time_limit": self.time_left()}
         solve = partial(milp, costs, integrality=self._whole, bounds=Bounds(least, most), constraints=rows)
         return interruptible(partial(solve, options=options))
