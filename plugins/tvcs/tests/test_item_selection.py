@@ -22,7 +22,9 @@ from optiframe_tvcs.selection import changes
 from optiframe_tvcs.selection.contradiction import contradiction
 from optiframe_tvcs.selection.data import Counts
 from optiframe_tvcs.selection.problem import ItemSelection
+from optiframe_tvcs.selection.program import solve_program
 from optiframe_tvcs.selection.proof import Proof
+from optiframe_tvcs.selection.relaxation import Relaxation
 from optiframe_tvcs.selection.solver import SelectItems
 from optiframe_tvcs.selection.worths import Worths
 
@@ -140,6 +142,43 @@ def test_the_items_named_as_nearest_are_the_nearest_or_others_are_said_to_be_pos
         )
         text = str(some)
         assert named == nearest or f"may be {verb} for a smaller change; not computed." in text
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("digits", [0, 17])
+def test_what_the_linear_program_settles_is_what_integer_programs_find(
+    seed: int, digits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = {"item": np.arange(30), "value": (10 * rng.random(30)).round(digits)}
+    table |= {view: rng.integers(0, 2, 30) for view in "abc"}  # many items have the same groups
+    bounds: dict[str, Any] = {"at_most": dict.fromkeys("abc", 6) | {"total": 9}, "at_least": {"a": 3}}
+    problem = ItemSelection(items=table, views=list("abc"), fixed=[3], forbidden=[4], **bounds)
+    programs: list[Any] = []
+
+    def slow(counts: Counts, worths: Any, least: Any, most: Any, seconds: float) -> float | None:
+        programs.append(counts)
+        found = solve_program(counts, worths, least, most, whole=True, seconds=seconds)
+        return -math.inf if found.chosen is None else float(worths[found.chosen].sum())
+
+    def solve() -> Any:
+        return optiframe.solve(problem, progress=False, prices_time=60, solver="tvcs.select").detail.changes
+
+    monkeypatch.setattr(changes, "NEAREST", 60)
+    quick = solve()
+    monkeypatch.setattr("optiframe_tvcs.selection.solver.best_worth", slow)
+    settled = solve()
+    few = len(programs)
+    nothing = Relaxation(np.zeros(30), *np.full((2, len(problem.counts)), np.inf))
+    monkeypatch.setattr("optiframe_tvcs.selection.solver.relax", lambda *_, **__: nothing)
+    monkeypatch.setattr(changes, "_margins_of_like_items", lambda *_: np.full(30, np.inf))
+    twin = solve()
+    assert few < len(programs) - few or digits == 17  # prices are not known to the last of so many digits
+    for name in ("one_more", "one_less", "margins", "freed"):
+        for found in (quick, settled):
+            np.testing.assert_allclose(
+                changes.floats(getattr(found, name)), changes.floats(getattr(twin, name)), atol=1e-9
+            )
 
 
 def test_items_and_bounds_that_there_was_no_time_for_are_counted() -> None:

@@ -14,6 +14,7 @@ from scipy.sparse import csgraph
 
 from optiframe.records.fields import Array
 from optiframe_tvcs.selection.data import Counted, Counts, ItemTable, Mask
+from optiframe_tvcs.selection.relaxation import Relaxation
 
 _SOURCE, _SINK = 0, 1
 _PAIRS = 700  # groups up to which all distances between them are computed: 0.3 s, and 4 MB a matrix
@@ -169,21 +170,24 @@ Again = Callable[[Counts, Mask, Mask], float | None]
 
 
 def changes_by_solving(
+    items: ItemTable,
     counts: Counts,
     worths: Array,
     chosen: Mask,
     *,
     fixed: Mask,
     forbidden: Mask,
-    least_margins: Array,
+    relaxed: Relaxation,
     again: Again,
     seconds: float,
 ) -> Changes:
     """The changes by solving again for each bound that is used up, for a few items, and for all other bounds.
 
-    The items are 10 fixed and 10 forbidden ones, and of those left out and of those chosen the 10 whose
-    worth may be nearest to where they change sides, by `least_margins`; of equal ones those of the largest
-    worth left out, and of the smallest chosen. After `seconds` nothing further is tried, and the rest is nan.
+    Not for bounds that gain nothing by the prices in `relaxed`, nor for items whose margin those prices and
+    an exchange of like items agree on. The items are 10 fixed and 10 forbidden ones, and of those left out
+    and of those chosen the 10 whose worth may be nearest to where they change sides, by
+    `relaxed.least_margins`; of equal ones those of the largest worth left out, and of the smallest chosen.
+    After `seconds` nothing further is tried, and the rest is nan.
     """
     best, end, used = float(worths[chosen].sum()), perf_counter() + seconds, counts.used(chosen)
     size = len(worths)
@@ -195,32 +199,65 @@ def changes_by_solving(
     one_more, one_less = np.zeros(len(counts)), np.zeros(len(counts))
 
     def relax(full: Mask, spent: Mask) -> None:
-        for at in np.flatnonzero(full & counts.limits).tolist():
+        for at in np.flatnonzero(full & counts.limits & (relaxed.most_more > 0)).tolist():
             changed = counts.with_bounds(counts.lower, _moved(counts.upper, at, 1))
             one_more[at] = gain(changed, fixed, ~forbidden)
-        for at in np.flatnonzero(spent & counts.demands).tolist():
+        for at in np.flatnonzero(spent & counts.demands & (relaxed.most_less > 0)).tolist():
             changed = counts.with_bounds(_moved(counts.lower, at, -1), counts.upper)
             one_less[at] = gain(changed, fixed, ~forbidden)
 
     full, spent = used == counts.upper, used == counts.lower
     relax(full, spent)
-    margins, freed = np.full(size, np.nan), np.where(fixed | forbidden, np.nan, 0.0)
+    freed = np.where(fixed | forbidden, np.nan, 0.0)
     one = np.arange(size)
     for at in np.flatnonzero(fixed).tolist()[:NEAREST]:
         freed[at] = gain(counts, fixed & (one != at), ~forbidden)
     for at in np.flatnonzero(forbidden).tolist()[:NEAREST]:
         freed[at] = gain(counts, fixed, ~forbidden | (one == at))
+    free, least_margins = ~(fixed | forbidden), relaxed.least_margins
+    exchanged = _margins_of_like_items(items, counts, worths, chosen, free)
+    margins = np.where(free & (exchanged <= least_margins), least_margins, np.nan)
     order = np.lexsort((np.where(chosen, worths, -worths), least_margins))
-    free = ~(fixed | forbidden)
-    for at in order[(~chosen & free)[order]][:NEAREST].tolist():
+    order = order[(free & np.isnan(margins))[order]]
+    for at in order[~chosen[order]][:NEAREST].tolist():
         margins[at] = -gain(counts, fixed | (one == at), ~forbidden)
-    for at in order[(chosen & free)[order]][:NEAREST].tolist():
+    for at in order[chosen[order]][:NEAREST].tolist():
         margins[at] = -gain(counts, fixed, ~forbidden & (one != at))
     # A best choice of whole numbers may use more of a bound that this one leaves room in.
     relax(~full, ~spent)
     # None loses or gains, but for what HiGHS tolerates.
     found = (one_more, one_less, margins, freed, least_margins)
     return Changes(*(_objects(np.maximum(part, 0.0)) for part in found))
+
+
+def _margins_of_like_items(
+    items: ItemTable, counts: Counts, worths: Array, chosen: Mask, free: Mask
+) -> Array:
+    """What margins are at most: by an exchange with an item of the same groups, or with none.
+
+    Parameters
+    ----------
+    items, counts, worths, chosen
+        As for `changes_by_solving`, shape (items,).
+    free
+        Items that are neither fixed nor forbidden, shape (items,).
+
+    Returns
+    -------
+    Shape (items,); inf where there is no such exchange.
+    """
+    groups = [np.sort(view.codes, axis=1) for view in items.views]
+    alike = np.unique(np.hstack(groups), axis=0, return_inverse=True)[1].reshape(-1)
+    leaving, coming = chosen & free, ~chosen & free
+    least, most = np.full(len(items), np.inf), np.full(len(items), -np.inf)  # of each kind
+    np.minimum.at(least, alike[leaving], worths[leaving])
+    np.maximum.at(most, alike[coming], worths[coming])
+    used = counts.used(chosen)
+    stuck = np.where(
+        chosen, counts.matrix.T @ (used == counts.lower), counts.matrix.T @ (used == counts.upper)
+    )
+    alone = np.where(stuck > 0, np.inf, np.where(chosen, worths, -worths))
+    return np.minimum(alone, np.where(chosen, worths - most[alike], least[alike] - worths))
 
 
 def _moved(bounds: Counted, at: int, step: int) -> Counted:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from optiframe.records.fields import Array
@@ -62,8 +63,8 @@ def solve_program(
     seconds
         Limit on the time.
     """
-    matrix, lower, upper = _rows(counts)
-    scale, options = _scale(worths), _limited(seconds)
+    _, matrix, lower, upper = asked_rows(counts)
+    scale, options = cost_scale(worths), limited(seconds)
     bounds = np.stack([least, most], axis=1).astype(np.float64)
     if whole:
         rows = LinearConstraint(matrix, lower, upper) if len(lower) else None
@@ -99,52 +100,20 @@ def solve_program(
     return Outcome(chosen, max(worth, bound), best=done and bound - worth <= tolerance)
 
 
-def least_margins(
-    counts: Counts, worths: Array, chosen: Mask, *, least: Mask, most: Mask, seconds: float = math.inf
-) -> Array:
-    """How much of its worth the best choice loses at least if an item changes sides, shape (items,).
-
-    By the prices of the linear program (reduced costs): whatever the prices, no choice is worth more than
-    the bounds are by them, less what an item costs there. They are 0 where the program has no time.
-
-    Parameters
-    ----------
-    counts, worths, least, most, seconds
-        As for `solve_program`.
-    chosen
-        A best choice.
-    """
-    matrix, lower, upper = _rows(counts)
-    scale = _scale(worths)
-    sides, limits = sp.vstack([matrix, -matrix], format="csr"), np.concatenate([upper, -lower])
-    bounds = np.stack([least, most], axis=1).astype(np.float64)
-    found = interruptible(
-        lambda: linprog(
-            -worths * scale, sides, limits, bounds=bounds, method="highs", options=_limited(seconds)
-        )
-    )
-    if found.status != 0:
-        return np.zeros(len(worths))
-    prices = np.maximum(-found.ineqlin.marginals, 0.0) / scale
-    gains = worths - sides.T @ prices  # of each item beside what its groups cost
-    bound = float(limits @ prices + np.where(gains > 0, most * gains, least * gains).sum())
-    costs = np.where(chosen, np.maximum(gains, 0.0), np.maximum(-gains, 0.0))
-    rounding = 1e-9 * (np.abs(worths).max(initial=0.0) + abs(bound))
-    return np.asarray(np.maximum(costs - (bound - float(worths[chosen].sum())) - rounding, 0.0))
-
-
-def _rows(counts: Counts) -> tuple[sp.csr_array, Array, Array]:
-    """Which items count for the bounds that ask for something, and these bounds."""
+def asked_rows(counts: Counts) -> tuple[NDArray[np.intp], sp.csr_array, Array, Array]:
+    """The counts whose bounds ask for something, which items they count, and these bounds."""
     asked = np.flatnonzero(counts.limits | counts.demands)
     lower, upper = counts.lower, np.minimum(counts.upper, counts.sizes)
-    return counts.matrix[asked], lower[asked].astype(np.float64), upper[asked].astype(np.float64)
+    return asked, counts.matrix[asked], lower[asked].astype(np.float64), upper[asked].astype(np.float64)
 
 
-def _scale(worths: Array) -> float:
+def cost_scale(worths: Array) -> float:
+    """What makes costs for HiGHS of worths."""
     return _LARGEST / max(float(np.abs(worths).max(initial=0.0)), 1.0)
 
 
-def _limited(seconds: float) -> dict[str, float]:
+def limited(seconds: float) -> dict[str, float]:
+    """Options for HiGHS that limit its time."""
     return {"time_limit": max(seconds, 1e-3)} if math.isfinite(seconds) else {}
 
 

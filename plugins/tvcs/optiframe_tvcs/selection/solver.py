@@ -17,8 +17,9 @@ from optiframe_tvcs.selection.changes import Changes, changes_by_exchanges, chan
 from optiframe_tvcs.selection.contradiction import contradiction
 from optiframe_tvcs.selection.data import Counts, Mask
 from optiframe_tvcs.selection.problem import ItemSelection
-from optiframe_tvcs.selection.program import Outcome, least_margins, solve_program
+from optiframe_tvcs.selection.program import Outcome, solve_program
 from optiframe_tvcs.selection.proof import Method, Proof
+from optiframe_tvcs.selection.relaxation import best_worth, relax
 from optiframe_tvcs.selection.remarks import of_the_table
 from optiframe_tvcs.selection.words import contradiction_in_words
 from optiframe_tvcs.sets.three_view import ThreeView
@@ -118,23 +119,19 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
             if run.stopping:
                 return None
             left = min(self.prices_time, run.time_left())
-            tried = solve_program(changed, worths.whole, least, most, whole=True, seconds=left)
-            if tried.infeasible:
-                return -math.inf
-            return float(worths.whole[tried.chosen].sum()) if tried.best else None
+            return best_worth(changed, worths.whole, least, most, left)
 
         seconds = 0.0 if run.stopping else min(self.prices_time, run.time_left())
         started = perf_counter()
-        at_least = least_margins(
-            counts, worths.whole, chosen, least=fixed, most=~forbidden, seconds=0.1 * seconds
-        )
+        relaxed = relax(counts, worths.whole, chosen, least=fixed, most=~forbidden, seconds=0.1 * seconds)
         found_again = changes_by_solving(
+            problem.items,
             counts,
             worths.whole,
             chosen,
             fixed=fixed,
             forbidden=forbidden,
-            least_margins=at_least,
+            relaxed=relaxed,
             again=again,
             seconds=seconds - (perf_counter() - started),
         )
