@@ -244,7 +244,7 @@ def spoil():
 
 spoiling = Thread(target=spoil)
 spoiling.start()
-for k in range(150):
+for k in range(60):
     project(layout, values, True, None, 0, k % 3 > 0, np.empty(1 + 2 * groups), None, np.empty(p))
 done.set()
 spoiling.join()
