@@ -286,6 +286,17 @@ def test_a_part_of_an_assignment_needs_no_fallback_and_no_candidates(worths: str
 
 
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
+@pytest.mark.parametrize("shape", [(60, 61), (61, 60), (40, 100)])
+@pytest.mark.parametrize("worths", ["equal", "1 to 3"])
+def test_ties_on_a_matrix_that_is_no_square_need_no_path_for_each_row(shape: tuple[int, int], worths: str) -> None:
+    plan = ThreeView.of_matrix(shape, per_row=1, per_column=1).plan
+    numbers = np.random.default_rng(0).integers(1, 4, math.prod(shape)).astype(float)
+    assert plan.solve(np.ones(len(numbers)) if worths == "equal" else numbers).certificate.holds
+    assert plan.effort is not None
+    assert plan.effort.paths < 20
+
+
+@pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
 def test_bounds_of_one_on_a_thin_matrix_need_no_path_for_each_column() -> None:
     plan = ThreeView.of_matrix((3, 400), 2, per_row=1, per_column=1).plan
     assert plan.solve(np.random.default_rng(0).random(1200)).certificate.holds

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
@@ -71,9 +72,10 @@ public:
     }
 
     // Of worths that tie, what breaks the ties falls from column to column: with prices that fall as much, not all rows
-    // want the same columns. Every row and column of a square gets another, as nothing is worth less than nothing.
+    // want the same columns. Those behind begin without a price, as so many may stay without a row. Every row and column
+    // of a square gets another, as nothing is worth less than nothing.
     void begin(double common) {
-        all_assigned = true;
+        all_assigned = rows == columns;
         double fall = 0.0, steps = 0.0;
         for (i64 i = 0; i < rows; ++i) {
             const double* of = line(i);
@@ -83,8 +85,10 @@ public:
             fall += std::fmod(of[first], common) - std::fmod(of[last], common);
             steps += static_cast<double>(last - first);
         }
-        for (i64 j = 0; j < columns && steps > 0.0; ++j)
-            w[j] = std::floor(std::abs(fall) / steps * static_cast<double>(fall > 0.0 ? columns - 1 - j : j));
+        for (i64 j = 0; j < columns && steps > 0.0; ++j) {
+            const i64 behind = fall > 0.0 ? rows - 1 - j : rows - columns + j;
+            w[j] = std::floor(std::abs(fall) / steps * static_cast<double>(std::max<i64>(behind, 0)));
+        }
     }
 
     // Without a price that all columns have.
@@ -182,6 +186,48 @@ public:
         }
     }
 
+    // A column that began with a price and has no row takes one from another, by a shortest path to a column whose price
+    // falls to nothing. Rows without a column stay so: all that breaks ties is less than a worth.
+    void release(i64 start) {
+        std::ranges::fill(distance, inf);
+        std::ranges::fill(closed, 0.0);
+        distance[start] = 0.0;
+        double length = inf, d = 0.0;
+        i64 end = start, j = start;
+        while (d < length) {
+            pace.after(rows + columns);
+            closed[j] = inf;
+            if (d + w[j] < length) {
+                length = d + w[j];
+                end = j;
+            }
+            for (i64 i = 0; i < rows; ++i) {
+                if (column[i] < 0) continue;
+                const double through = d + u[i] + w[j] - line(i)[j];
+                if (through >= distance[column[i]]) continue;
+                distance[column[i]] = through;
+                before[column[i]] = static_cast<double>(j);
+            }
+            d = inf;
+            for (i64 k = 0; k < columns; ++k)
+                if (distance[k] + closed[k] < d) {
+                    d = distance[k];
+                    j = k;
+                }
+        }
+        for (i64 k = 0; k < columns; ++k) {
+            if (closed[k] == 0.0) continue;
+            w[k] -= length - distance[k];
+            if (row[k] >= 0) u[row[k]] += length - distance[k];
+        }
+        i64 given = -1;
+        for (i64 k = end;; k = static_cast<i64>(before[k])) {
+            std::swap(row[k], given);
+            if (row[k] >= 0) column[row[k]] = k;
+            if (k == start) return;
+        }
+    }
+
     void solve(Effort& effort) {
         reduce();
         for (i64 j = 0; j < columns; ++j)
@@ -190,6 +236,11 @@ public:
             if (column[i] < 0) {
                 u[i] = std::max(two_best(line(i), w.data(), columns).first, 0.0);
                 augment(i);
+                ++effort.paths;
+            }
+        for (i64 j = 0; j < columns && !all_assigned && dummy_row == rows; ++j)
+            if (row[j] < 0 && w[j] > 0.0) {
+                release(j);
                 ++effort.paths;
             }
     }
@@ -244,10 +295,9 @@ void assign(const Layout& layout, const Elements& all, double common, double lim
     Matrix matrix(made.empty() ? all.whole : made, limited ? side : turned ? columns : rows,
                   limited ? side : turned ? rows : columns);
     if (limited) matrix.begin(rows, columns, limit, prices.w);
-    const bool tied = common > 1.0 && !limited && rows == columns;
-    if (tied) matrix.begin(common);
+    if (common > 1.0 && !limited) matrix.begin(common);
     matrix.solve(effort);
-    if (tied) matrix.end();
+    if (matrix.all_assigned) matrix.end();
     std::copy_n((turned ? matrix.w : matrix.u).begin(), rows, prices.u.begin());
     std::copy_n((turned ? matrix.u : matrix.w).begin(), columns, prices.w.begin());
     prices.y0 = 0.0;
