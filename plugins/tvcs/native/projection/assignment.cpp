@@ -50,6 +50,26 @@ OPTIFRAME_CLONES Least relax(const double* worth, const double* price, double ba
     return {least, free};
 }
 
+// Of worths that tie, what breaks the ties falls from column to column: with prices that fall as much, not all rows want
+// the same columns. Those behind as many as are assigned have no price, as so many stay without a row.
+Vector<double> falling_prices(std::span<const double> worth, i64 rows, i64 columns, double common, i64 assigned) {
+    double fall = 0.0, steps = 0.0;
+    for (i64 i = 0; i < rows; ++i) {
+        const double* of = worth.data() + i * columns;
+        i64 first = 0, last = columns - 1; // which break ties: what is worth nothing does not
+        while (first < last && of[first] <= 0.0) ++first;
+        while (first < last && of[last] <= 0.0) --last;
+        fall += std::fmod(of[first], common) - std::fmod(of[last], common);
+        steps += static_cast<double>(last - first);
+    }
+    Vector<double> found(columns);
+    for (i64 j = 0; j < columns && steps > 0.0; ++j) {
+        const i64 behind = fall > 0.0 ? assigned - 1 - j : assigned - columns + j;
+        found[j] = std::floor(std::abs(fall) / steps * static_cast<double>(std::max<i64>(behind, 0)));
+    }
+    return found;
+}
+
 // The shorter side of the matrix as rows, so that every row may find a column.
 class Matrix {
 public:
@@ -69,26 +89,6 @@ public:
         const auto rank = u.begin() + (columns - first_column);
         std::nth_element(u.begin(), rank, u.begin() + first_row);
         std::fill(w.begin() + first_column, w.end(), dummy - std::max(*rank, 0.0));
-    }
-
-    // Of worths that tie, what breaks the ties falls from column to column: with prices that fall as much, not all rows
-    // want the same columns. Those behind begin without a price, as so many may stay without a row. Every row and column
-    // of a square gets another, as nothing is worth less than nothing.
-    void begin(double common) {
-        all_assigned = rows == columns;
-        double fall = 0.0, steps = 0.0;
-        for (i64 i = 0; i < rows; ++i) {
-            const double* of = line(i);
-            i64 first = 0, last = columns - 1; // which break ties: what is worth nothing does not
-            while (first < last && of[first] <= 0.0) ++first;
-            while (first < last && of[last] <= 0.0) --last;
-            fall += std::fmod(of[first], common) - std::fmod(of[last], common);
-            steps += static_cast<double>(last - first);
-        }
-        for (i64 j = 0; j < columns && steps > 0.0; ++j) {
-            const i64 behind = fall > 0.0 ? rows - 1 - j : rows - columns + j;
-            w[j] = std::floor(std::abs(fall) / steps * static_cast<double>(std::max<i64>(behind, 0)));
-        }
     }
 
     // Without a price that all columns have.
@@ -294,8 +294,14 @@ void assign(const Layout& layout, const Elements& all, double common, double lim
     const i64 side = rows + columns - total;
     Matrix matrix(made.empty() ? all.whole : made, limited ? side : turned ? columns : rows,
                   limited ? side : turned ? rows : columns);
-    if (limited) matrix.begin(rows, columns, limit, prices.w);
-    if (common > 1.0 && !limited) matrix.begin(common);
+    const bool tied = common > 1.0;
+    if (limited) {
+        if (tied) std::ranges::copy(falling_prices(all.whole, rows, columns, common, total), prices.w.begin());
+        matrix.begin(rows, columns, limit, prices.w);
+    } else if (tied) {
+        matrix.w = falling_prices(matrix.worth, matrix.rows, matrix.columns, common, matrix.rows);
+        matrix.all_assigned = rows == columns; // of a square, as nothing is worth less than nothing
+    }
     matrix.solve(effort);
     if (matrix.all_assigned) matrix.end();
     std::copy_n((turned ? matrix.w : matrix.u).begin(), rows, prices.u.begin());
