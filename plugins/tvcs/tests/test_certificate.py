@@ -165,3 +165,18 @@ def test_an_answer_of_another_method_is_judged() -> None:
         judged = over.judge(point, [outside, [1.0, 0.0, 0.0]]).certificate
         assert judged.gap == math.inf
         assert reason in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("over", "point", "answer"),
+    [
+        (ThreeView(rows={"labels": [0, 1, 1], "bounds": [0, 2]}, total=1, size=3), [10, 2, 1], [0, 0, 1]),
+        (ThreeView(rows={"labels": [0, 0, 1, 1], "bounds": [0, 2]}), [1, 1, 1, 1], [0, 0, 0, 0]),
+    ],
+)
+def test_entries_that_no_support_can_hold_are_part_of_the_distance(
+    over: ThreeView, point: list[float], answer: list[float]
+) -> None:
+    loss = over.judge(point, answer).certificate.loss
+    away, nearest = (float(np.linalg.norm(np.subtract(point, x))) for x in (answer, over.project(point)))
+    assert loss == pytest.approx(1 - nearest / away)

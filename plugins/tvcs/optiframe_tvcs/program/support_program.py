@@ -75,8 +75,8 @@ class SupportProgram:
 
     def selection(self, support: NDArray[np.bool_]) -> Selection:
         """The support, judged without rounding, with the prices of the best one."""
-        opened = open_values(self.point.reshape(-1), self.over.plan.closed)
-        found = compare(opened, self.over.plan.bounds, support, self.best.support, squared=True)
+        flat = self.point.reshape(-1)
+        found = compare(flat, self.over.plan.bounds, support, self.best.support, squared=True)
         return Selection(support, self.best.prices, found, self.over.plan.bounds)
 
     def iterate(self, selection: Selection, steps: int = 1) -> Iterate:

@@ -176,7 +176,10 @@ def compare(
 
     Parameters
     ----------
-    values, bounds, squared
+    values
+        Worths, or entries whose squares are; finite, shape (p,). Entries that no support can hold count, too:
+        they are part of the distance.
+    bounds, squared
         As for `check`.
     support, best
         The two, shape (p,).

@@ -184,8 +184,7 @@ class ThreeView(ConstraintSet):
         """
         best, flat = self.select_for(v), self._flat(v)
         kept = (self._flat(answer) != 0) & (flat != 0)
-        values = open_values(flat, self.plan.closed)
-        found = compare(values, self.plan.bounds, kept, best.support, squared=True)
+        found = compare(flat, self.plan.bounds, kept, best.support, squared=True)
         return replace(best, support=kept, certificate=found)
 
     def support(self, c: Array) -> Array:
