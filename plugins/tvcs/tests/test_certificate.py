@@ -180,3 +180,34 @@ def test_entries_that_no_support_can_hold_are_part_of_the_distance(
     loss = over.judge(point, answer).certificate.loss
     away, nearest = (float(np.linalg.norm(np.subtract(point, x))) for x in (answer, over.project(point)))
     assert loss == pytest.approx(1 - nearest / away)
+
+
+@pytest.mark.parametrize(
+    ("point", "support"),
+    [
+        ([1e192, 1e155, 0, 0], [1, 0, 0, 0]),  # all that was left is lost
+        ([2e-308, 1e308, 2.0000001e-308, 1e-308], [1, 1, 0, 0]),
+        ([3e-200, 2e-200, 1e-200, 1e-200], [0, 1, 1, 0]),
+        ([0.1, 0.7, 0, 0], [1, 0, 0, 0]),  # the nearest point is the point itself
+        ([1, 1 + 2**-52, 1, 1], [1, 0, 1, 0]),
+        ([0, 0, 0, 1e308], [0, 0, 0, 0]),
+    ],
+)
+def test_the_loss_is_right_whatever_the_size_of_the_entries(point: list[float], support: list[int]) -> None:
+    over = ThreeView(size=4, total=2)
+    found = over.judge(point, support).certificate
+    kept = np.array(support, dtype=bool)
+    away, nearest = (
+        sum((Fraction(x) ** 2 for x, one in zip(point, each, strict=True) if not one), Fraction(0))
+        for each in (kept, over.select_for(point).support)
+    )
+    share = float((away - nearest) / away)
+    assert found.loss == pytest.approx(share / (1 + math.sqrt(nearest / away)), rel=1e-12)
+    assert "worth 0 more" not in found.reason
+
+
+def test_the_loss_of_worths_is_a_share_of_the_best_worth() -> None:
+    over = ThreeView(size=3, total=2)
+    worths = np.array([1.7e308, 1.7e308, 0.85e308])
+    one, best = (np.array(each, dtype=bool) for each in ([0, 1, 1], [1, 1, 0]))
+    assert compare(worths, bounds_of(over), one, best, squared=False).loss == pytest.approx(0.25)

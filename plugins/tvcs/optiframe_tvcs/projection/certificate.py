@@ -194,16 +194,17 @@ def compare(
     if more == 0:
         return Certificate(True, kept, kept, 0.0, 0.0, "")
     bits = max(more.bit_length() - 60, 0)
-    gap = _times_power(float(more >> bits), bits + unit)
-    whole = worth_of(values, ~support, squared) if squared else most
-    share = (
-        min(gap / whole, 1.0)
-        if math.isfinite(whole) and whole > 0
-        else _share(values, support, best, squared)
-    )
-    loss = share / (1 + math.sqrt(1 - share)) if squared else share
-    text = f"another support is worth {number(gap)} more"
-    return Certificate(False, kept, max(most, kept), max(gap, math.ulp(0.0)), max(loss, math.ulp(0.0)), text)
+    gap = _Sum(float(more >> bits), bits + unit)
+    if squared:  # 1 - nearest / away, and nothing cancels: their squares differ by the gap
+        away, nearest = (_Sum.of(values, ~each, squared) for each in (support, best))
+        loss = gap.over(away) / (1 + math.sqrt(nearest.over(away)))
+    else:
+        loss = gap.over(_Sum.of(values, best, squared))
+    lost = float(gap)
+    size = f" {number(lost)}" if 0 < lost < math.inf else ""
+    text = f"another support is worth{size} more"
+    least = math.ulp(0.0)
+    return Certificate(False, kept, max(most, kept), max(lost, least), min(max(loss, least), 1.0), text)
 
 
 def broken(values: Array, bounds: Bounds, support: NDArray[np.bool_], squared: bool) -> str:
@@ -225,13 +226,7 @@ def broken(values: Array, bounds: Bounds, support: NDArray[np.bool_], squared: b
 
 def worth_of(values: Array, support: NDArray[np.bool_], squared: bool) -> float:
     """Worth of a support, rounded; inf where it is beyond float64."""
-    chosen = values[support]
-    if not squared:
-        return float(chosen[chosen > 0].sum())
-    exponent = math.frexp(float(np.abs(chosen).max(initial=0.0)))[1]
-    if abs(exponent) > 400:  # squares as they are would be no ordinary numbers
-        return _times_power(float(np.square(np.ldexp(chosen, -exponent)).sum()), 2 * exponent)
-    return float(np.square(chosen).sum())
+    return float(_Sum.of(values, support, squared))
 
 
 def used(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
@@ -246,12 +241,32 @@ def _times_power(number: float, power: int) -> float:
         return math.inf
 
 
-def _share(values: Array, support: NDArray[np.bool_], best: NDArray[np.bool_], squared: bool) -> float:
-    """The gap as a share where worths are beyond float64: of values scaled."""
-    scaled = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
-    mine, most = worth_of(scaled, support, squared), worth_of(scaled, best, squared)
-    whole = worth_of(scaled, ~support, squared) if squared else most
-    return min(max((most - mine) / whole, 0.0), 1.0) if whole > 0 else 1.0
+class _Sum(NamedTuple):
+    """A sum of worths, ``number * 2**power``: squares of entries may be beyond float64, or next to 0."""
+
+    number: float
+    power: int
+
+    @classmethod
+    def of(cls, values: Array, support: NDArray[np.bool_], squared: bool) -> _Sum:
+        """That of the chosen elements, rounded."""
+        chosen = values[support]
+        if not squared:
+            chosen = np.maximum(chosen, 0.0)
+        exponent = math.frexp(float(np.abs(chosen).max(initial=0.0)))[1]
+        if abs(exponent) <= 400:  # no sum of squares overflows; what underflows is nothing beside the largest
+            return cls(float((np.square(chosen) if squared else chosen).sum()), 0)
+        scaled = np.ldexp(chosen, -exponent)
+        if squared:
+            return cls(float(np.square(scaled).sum()), 2 * exponent)
+        return cls(float(scaled.sum()), exponent)
+
+    def __float__(self) -> float:
+        return _times_power(self.number, self.power)
+
+    def over(self, whole: _Sum) -> float:
+        """The share of `whole`, which is not 0."""
+        return _times_power(self.number / whole.number, self.power - whole.power)
 
 
 @dataclass
