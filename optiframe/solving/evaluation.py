@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
@@ -28,6 +30,14 @@ class Evaluation:
     def lacks_objective(self) -> bool:
         """Whether the objective is nan and the problem is one that always has an objective."""
         return math.isnan(self.objective) and always_has_objective(self.problem)
+
+    @property
+    def objective_diverged(self) -> bool:
+        """Whether the objective is infinite, and the square of a projected point is not."""
+        if not math.isinf(self.objective) or not isinstance(self.problem, Projection):
+            return math.isinf(self.objective)
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(np.square(self.problem.point).sum()))
 
 
 def always_has_objective(problem: Problem[Any]) -> bool:

@@ -77,7 +77,7 @@ class Recorder:
         had_value = before is not None and not math.isnan(before[1].objective)
         lost_value = had_value and math.isnan(evaluated.objective)
         # The objective of an answer that is proved best may be beyond float64.
-        overflown = math.isinf(evaluated.objective) and iterate.residual != 0
+        overflown = evaluated.objective_diverged and iterate.residual != 0
         if overflown or lost_value or _not_finite(solution):
             first = before is None and not _not_finite(solution)
             where = ", already at the first recorded point: give another start" if first else ""

@@ -197,6 +197,18 @@ def test_small_entries_are_kept_beside_large_ones(solver: Solver) -> None:
     assert found.detail.certificate.holds
 
 
+@pytest.mark.parametrize(
+    "solver", [*EXACT, GreedyProjection(), FirstOrderProjection()], ids=lambda solver: solver.name
+)
+def test_entries_whose_squares_are_no_float64_are_projected_all_the_same(solver: Solver) -> None:
+    over = ThreeView.of_matrix((4, 5), total=6, per_row=2, per_column=1)
+    v = np.random.default_rng(0).standard_normal((4, 5))
+    huge, plain = (solve(Projection(v * size, over), solver) for size in (2.0**664, 1.0))
+    assert (huge.status, huge.objective) == (plain.status, np.inf)
+    assert np.array_equal(huge.solution, plain.solution * 2.0**664)
+    assert [each.identifier for each in huge.findings] == [each.identifier for each in plain.findings]
+
+
 @pytest.mark.parametrize(("size", "said"), [(1e-200, "too small"), (1e200, "too large")])
 def test_the_printed_form_says_when_squares_leave_the_numbers(size: float, said: str) -> None:
     problem = Projection(np.full(3, size), ThreeView(size=3, total=1))
