@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from optiframe_tvcs import Groups, ThreeView, shadow_prices
+from optiframe_tvcs.projection.certificate import Prices
+from optiframe_tvcs.projection.plan import ProjectionPlan
 
 from optiframe import InvalidInput, Projection
 from optiframe.records.fields import paths_relative_to
@@ -128,3 +130,45 @@ def test_labels_and_bounds_come_from_files(tmp_path: Path) -> None:
             ThreeView.load(rows={"labels": "labels.npy", "bounds": "bounds.csv"})
         with pytest.raises(InvalidInput, match=r"columns: labels: no file .*none\.csv"):
             ThreeView.load(columns={"labels": "none.csv", "bounds": 1})
+
+
+def test_a_plan_names_the_view_and_the_group_or_element_that_is_wrong() -> None:
+    right = {
+        "row_labels": [0, 0], "row_caps": [1], "column_labels": [0, 0], "column_caps": [1], "total": 2,
+    }  # fmt: skip
+    for wrong, said in (
+        ({"row_labels": [0, 5]}, "rows: element 1 is in group 5, and there are bounds for 1 groups"),
+        ({"row_labels": [0, -2]}, "rows: label of element 1 is -2; labels start at 0"),
+        ({"row_caps": [-1]}, "rows: the bound of group 0 is -1; it must be at least 0"),
+        ({"column_caps": [1.5]}, r"columns: bounds must be a list of whole numbers, got shape \(1,\)"),
+        ({"column_labels": [[0, 0]]}, r"columns: labels must be a list .* got shape \(1, 2\)"),
+        ({"column_labels": [2**32, 0]}, "columns: element 0 is in group 4294967296"),
+        ({"column_labels": [0]}, "columns: there are 1 labels, and 2 of rows"),
+        ({"total": -1}, "total must be a whole number of at least 0, got -1"),
+        ({"total": 1.0}, "total must be a whole number of at least 0, got 1.0"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            ProjectionPlan(**(right | wrong))
+    assert ProjectionPlan(**right).support(np.array([1.0, 2.0])).tolist() == [False, True]
+
+
+def test_prices_to_start_at_are_one_real_number_for_each_group() -> None:
+    plan = ThreeView.of_matrix((4, 5), total=6, per_row=2, per_column=1).plan
+    values = np.arange(20.0)
+    best = plan.solve(values)
+    whole = Prices(0, np.zeros(4, int), np.zeros(5, int))
+    assert np.array_equal(plan.solve(values, whole).support, best.support)
+    for start, said in (
+        (
+            Prices(0.0, np.zeros(3), np.zeros(5)),
+            r"prices of rows have shape \(3,\); give one for each of the 4",
+        ),
+        (Prices(0.0, np.zeros(4), np.zeros(0)), r"prices of columns have shape \(0,\)"),
+        (
+            Prices(np.zeros(2), np.zeros(4), np.zeros(5)),
+            r"prices of total have shape \(2,\); give one number",
+        ),
+        (Prices(0.0, np.array(list("abcd")), np.zeros(5)), "prices of rows must be real numbers, got <U1"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            plan.solve(values, start)

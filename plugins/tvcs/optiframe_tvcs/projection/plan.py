@@ -14,7 +14,8 @@ from optiframe_tvcs.kernels import reference
 from optiframe_tvcs.kernels.answers import Effort
 from optiframe_tvcs.kernels.projection import Layout, keep, project
 from optiframe_tvcs.projection.binding import Binding
-from optiframe_tvcs.projection.certificate import Bounds, Prices, check
+from optiframe_tvcs.projection.certificate import Prices, check
+from optiframe_tvcs.projection.checked import checked_bounds, checked_prices
 from optiframe_tvcs.projection.closed import closed_elements, open_values, with_closed
 from optiframe_tvcs.projection.selection import Selection
 
@@ -45,6 +46,12 @@ class ProjectionPlan:
         Bound of each group.
     total
         Bound on the whole vector.
+
+    Raises
+    ------
+    InvalidInput
+        When labels or bounds are no whole numbers, a label names no group or a bound is negative, naming the
+        view and the element or group.
     """
 
     effort: Effort | None = None
@@ -58,14 +65,9 @@ class ProjectionPlan:
         column_caps: NDArray[np.int64],
         total: int,
     ) -> None:
-        self.bounds = Bounds(
-            np.ascontiguousarray(row_labels, np.int32),
-            np.ascontiguousarray(row_caps, np.int64),
-            np.ascontiguousarray(column_labels, np.int32),
-            np.ascontiguousarray(column_caps, np.int64),
-            int(total),
-        )
-        self.elements = len(row_labels)
+        # Here, once: groups that cannot bind are left out before the kernel sees the others.
+        self.bounds = checked_bounds(row_labels, row_caps, column_labels, column_caps, total)
+        self.elements = len(self.bounds.row_labels)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"bounds": self.bounds, "elements": self.elements}
@@ -94,7 +96,7 @@ class ProjectionPlan:
         Raises
         ------
         InvalidInput
-            When the values are not finite or not p numbers.
+            When the values are not finite or not p numbers, or `start` has not one price for each group.
         """
         values = self._checked(values)
         support = np.empty(self.elements, np.bool_)
@@ -118,7 +120,7 @@ class ProjectionPlan:
         Raises
         ------
         InvalidInput
-            As `solve`.
+            When the values are not finite or not p numbers.
         """
         values = self._checked(values)
         support, prices = np.empty(self.elements, np.bool_), np.empty(self._prices)
@@ -194,7 +196,7 @@ class ProjectionPlan:
 
     def _packed(self, start: Prices) -> Array:
         """Prices y0, u, w of the groups solved for in one array."""
-        found = self._binding.reduced_prices(start)
+        found = self._binding.reduced_prices(checked_prices(start, self.bounds))
         return np.concatenate([[found.total], found.rows, found.columns])
 
     def _checked(self, values: Array) -> Array:

@@ -1,0 +1,87 @@
+"""What a plan and a start are made of, checked before anything is calculated with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optiframe.errors import InvalidInput
+from optiframe_tvcs.projection.certificate import Bounds, Prices
+
+
+def checked_bounds(
+    row_labels: Any, row_caps: Any, column_labels: Any, column_caps: Any, total: Any
+) -> Bounds:
+    """The views as arrays of the types that kernels take; not copied where they are such arrays.
+
+    Raises
+    ------
+    InvalidInput
+        When labels or bounds are no lists of whole numbers, a label names no group, a bound is negative or
+        the views differ in length, naming the view and the element or group.
+    """
+    rows = _view("rows", row_labels, row_caps)
+    columns = _view("columns", column_labels, column_caps)
+    if len(rows[0]) != len(columns[0]):
+        raise InvalidInput(
+            f"columns: there are {len(columns[0])} labels, and {len(rows[0])} of rows; give one for each "
+            "element, -1 for no group"
+        )
+    if isinstance(total, bool) or not isinstance(total, int | np.integer) or total < 0:
+        raise InvalidInput(f"total must be a whole number of at least 0, got {total!r}")
+    return Bounds(*rows, *columns, min(int(total), len(rows[0])))
+
+
+def checked_prices(prices: Prices, bounds: Bounds) -> Prices:
+    """Prices to start at, as float64.
+
+    Raises
+    ------
+    InvalidInput
+        When there is not one real number for each group and one for the total, naming the view.
+    """
+    return Prices(
+        float(_numbers("total", prices.total, ())),
+        _numbers("rows", prices.rows, bounds.row_caps.shape),
+        _numbers("columns", prices.columns, bounds.column_caps.shape),
+    )
+
+
+def _view(view: str, labels: Any, caps: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    codes, bounds = _whole(f"{view}: labels", labels), _whole(f"{view}: bounds", caps)
+    if codes.min(initial=0) < -1:
+        at = int(codes.argmin())
+        raise InvalidInput(
+            f"{view}: label of element {at} is {codes[at]}; labels start at 0, and -1 stands for no group"
+        )
+    if codes.max(initial=-1) >= len(bounds):
+        at = int(codes.argmax())
+        raise InvalidInput(
+            f"{view}: element {at} is in group {codes[at]}, and there are bounds for {len(bounds)} groups "
+            "(numbered from 0); give one for each group"
+        )
+    if bounds.min(initial=0) < 0:
+        at = int(bounds.argmin())
+        raise InvalidInput(f"{view}: the bound of group {at} is {bounds[at]}; it must be at least 0")
+    return np.ascontiguousarray(codes, np.int32), np.ascontiguousarray(bounds, np.int64)
+
+
+def _whole(what: str, values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):  # an empty list has no type
+        raise InvalidInput(
+            f"{what} must be a list of whole numbers, got shape {array.shape} and type {array.dtype}"
+        )
+    return array
+
+
+def _numbers(view: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.shape != shape:
+        groups = f"one for each of the {shape[0]} groups" if shape else "one number"
+        raise InvalidInput(f"start: prices of {view} have shape {array.shape}; give {groups}")
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(f"start: prices of {view} must be real numbers, got {array.dtype}")
+    return array.astype(np.float64, copy=False)
