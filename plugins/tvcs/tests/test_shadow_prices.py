@@ -51,3 +51,11 @@ def test_a_bound_that_others_stop_from_helping_gains_nothing() -> None:
     found = shadow_prices(over, np.array([[4.0, 3.0], [2.0, 1.0]]))
     assert found.total == 0.0
     assert found.columns.tolist() == [0.0, 0.0]
+
+
+def test_worths_as_large_as_float64_goes_have_prices_and_proofs() -> None:
+    largest = float(np.finfo(np.float64).max)
+    assert shadow_prices(ThreeView(size=1, total=0), np.array([largest])).total >= largest
+    assert shadow_prices(ThreeView(size=2, total=1), np.array([largest, 1.0])).total == 1.0
+    whole = ThreeView(size=2, total=2).select(np.array([1.7e308, 1.7e308])).certificate  # without a warning
+    assert (whole.holds, whole.primal) == (True, np.inf)

@@ -67,6 +67,14 @@ def exact_worths(values: Array, squared: bool, unit: int | None = None) -> tuple
     return [b << s if b else 0 for b, s in found], unit
 
 
+def times_power(number: float, power: int) -> float:
+    """``number * 2**power``; inf where that is beyond float64."""
+    try:
+        return math.ldexp(number, power)
+    except OverflowError:
+        return math.inf
+
+
 def tie_breaks(elements: NDArray[np.int64], p: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What decides between supports of equal worth: of each of some elements two numbers below 2**50 or so.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.numbers import exact_worths, quantise
+from optiframe_tvcs.kernels.numbers import exact_worths, quantise, times_power
 from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.closed import open_values
@@ -40,7 +39,7 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
         In the units of the worths. The total's is 0.0 where there is no such bound. Where the largest worth
         is over 2^26 times the smallest above 0, all count exactly, in Python's whole numbers, which takes two
         to ten times as long. Otherwise they are rounded to 2^-50 of the largest that a support can hold (for
-        bounds of 0: of the largest).
+        bounds of 0: of the largest), and are inf where that is beyond float64.
 
     Raises
     ------
@@ -98,11 +97,11 @@ def _whole(worths: Array) -> tuple[NDArray[Any], int]:
 
 
 def _real(units: NDArray[Any], place: int) -> Array:
-    """Whole numbers of at least 0, of a unit of ``2**place``, as the nearest float64."""
+    """Whole numbers of at least 0, of a unit of ``2**place``, as the nearest float64; inf beyond."""
     found = []
     for n in map(int, units):
         more = max(n.bit_length() - 64, 0)  # bits of which the nearest number needs one, whether any is set
-        found.append(math.ldexp(n >> more | bool(n & (1 << more) - 1), place + more))
+        found.append(times_power(n >> more | bool(n & (1 << more) - 1), place + more))
     return np.array(found)
 
 

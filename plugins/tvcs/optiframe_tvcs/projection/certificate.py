@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from optiframe.notebook import InNotebook
 from optiframe.numbers import number, percent
 from optiframe.records.fields import Array
-from optiframe_tvcs.kernels.numbers import exact_worths, quantise, unit_of
+from optiframe_tvcs.kernels.numbers import exact_worths, quantise, times_power, unit_of
 
 _BLOCK = 1 << 16  # elements checked at a time: temporaries stay in the cache
 
@@ -234,13 +234,6 @@ def used(labels: NDArray[np.int32], groups: int) -> NDArray[np.int64]:
     return np.bincount(labels[labels >= 0], minlength=groups).astype(np.int64)
 
 
-def _times_power(number: float, power: int) -> float:
-    try:
-        return math.ldexp(number, power)
-    except OverflowError:
-        return math.inf
-
-
 class _Sum(NamedTuple):
     """A sum of worths, ``number * 2**power``: squares of entries may be beyond float64, or next to 0."""
 
@@ -262,11 +255,11 @@ class _Sum(NamedTuple):
         return cls(float(scaled.sum()), exponent)
 
     def __float__(self) -> float:
-        return _times_power(self.number, self.power)
+        return times_power(self.number, self.power)
 
     def over(self, whole: _Sum) -> float:
         """The share of `whole`, which is not 0."""
-        return _times_power(self.number / whole.number, self.power - whole.power)
+        return times_power(self.number / whole.number, self.power - whole.power)
 
 
 @dataclass
@@ -378,7 +371,7 @@ def _moved(prices: Prices, place: int, moves: list[int], unit: int) -> Prices:
     def exact(price: float, move: int) -> float:
         number = (int(price) << shift) + move
         bits = max(number.bit_length() - 60, 0)
-        return _times_power(float(number >> bits), bits + unit)
+        return times_power(float(number >> bits), bits + unit)
 
     for i, price in enumerate(whole[0]):
         if moves[i] != source:
