@@ -821,3 +821,25 @@ def test_settings_repeat_the_run() -> None:
     assert {"python", "optiframework", "numpy"} <= set(result.settings["versions"])
     yardstick = of.solve(TARGET, "scipy.lbfgs")
     assert yardstick.settings["versions"]["scipy"] == metadata.version("scipy")
+
+
+class Unmoved(Solver[Projection, Any, None]):
+    """Says that the point itself is its projection."""
+
+    name = "test.unmoved"
+    solves = Projection
+
+    def iterates(self, problem: Projection, run: Run) -> Iterates:
+        yield Iterate(problem.point, residual=0.0)
+
+
+def test_a_solver_that_leaves_the_one_set_there_is_gets_an_error_that_says_so() -> None:
+    ball = of.constraint_set("l2-ball", radius=1.0)
+    with pytest.warns(NotConverged, match="constraints by 4: the solver left the set 'l2-ball'"):
+        left = of.solve(Projection([3.0, 4.0], onto=ball), Unmoved())
+    assert left.status is Status.STALLED
+    assert [(each.level, each.identifier) for each in left.findings] == [("error", "solver.left-the-set")]
+    both = [{"name": "l2-ball", "radius": 1.0}, {"name": "half-space", "normal": [1.0, 0.0], "offset": 2.0}]
+    with pytest.warns(NotConverged, match="the sets may touch in a point only, or not at all"):
+        several = of.solve(Projection([3.0, 4.0], onto=both), Unmoved())
+    assert several.findings == ()

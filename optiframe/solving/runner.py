@@ -18,6 +18,7 @@ from optiframe.numbers import number
 from optiframe.problems.minimize import Composite
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import as_array
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain
@@ -254,27 +255,34 @@ class Runner:
             if diverged:
                 status, message = Status.DIVERGED, diverged
         evaluated, detail, note = self.recorder.keep(iterate)
-        if status is Status.CONVERGED and self._lies_outside(evaluated):
-            status, message = (
-                Status.STALLED,
-                (
-                    f"{message}, but the answer violates the constraints by "
-                    f"{number(evaluated.violation)}: the sets may touch in a point only, or not at all"
-                ),
-            )
+        if status is Status.CONVERGED and (left := self._set_left(evaluated)) is not None:
+            status, message = Status.STALLED, f"{message}, but {self._outside(left, evaluated.violation)}"
         self.kept = evaluated
         self._look_around(evaluated.given, status)
         if note and self.report:
             self.run.findings += self.solver.remarks(self.problem, evaluated, self.recorder.last)
         return self._result(evaluated, detail, status, message + note, elapsed)
 
-    def _lies_outside(self, evaluated: Evaluation) -> bool:
-        """Whether a point of arrays is infeasible by more than tolerances allow: its set may be empty."""
+    def _set_left(self, evaluated: Evaluation) -> ConstraintSet | None:
+        """The set that a point of arrays lies outside of, by more than tolerances allow."""
         last, point = self.chain.last, evaluated.given
         if not isinstance(last, Composite | Projection) or not isinstance(point, np.ndarray):
-            return False
+            return None
         size = max(1.0, float(np.max(np.abs(point), initial=0.0)))
-        return not last.violation(point) <= max(FEASIBLE, self.budget.tolerance) * size
+        if last.violation(point) <= max(FEASIBLE, self.budget.tolerance) * size:
+            return None
+        return last.onto if isinstance(last, Projection) else last.over
+
+    def _outside(self, over: ConstraintSet, violation: float) -> str:
+        """How far an answer lies outside, and why; a finding where the set alone is no reason."""
+        from optiframe.problems.sets.intersection import Intersection
+
+        far = f"the answer violates the constraints by {number(violation)}"
+        if isinstance(over, Intersection) or not over.offers(ConstraintSet.project):
+            return f"{far}: the sets may touch in a point only, or not at all"
+        text = f"{self.solver.name} left the set {over.name!r}: {far}. Take another solver."
+        self.run.findings.append(Finding("error", text, identifier="solver.left-the-set"))
+        return f"{far}: the solver left the set {over.name!r}"
 
     def _result(
         self, evaluated: Evaluation, detail: Any, status: Status, message: str, elapsed: float
