@@ -162,12 +162,18 @@ _UNEVEN = np.array([[1, 2, 3, 4], [5, -6, 7, 8], [0.1, 0.2, 0.3, 9]])
 
 @pytest.mark.parametrize("unit", [1.0, 1 / 3, 1 / 30, 1e150, 1e-150])
 def test_the_unit_of_the_point_changes_no_step_of_the_balanced_gradient(unit: float) -> None:
-    over = ThreeView.of_matrix((3, 4), total=4, per_row=2, per_column=1)
-    found = solve(Projection(_UNEVEN * unit, over), FirstOrderProjection())
+    plain = gaussian(100, 1)
+    found = solve(Projection(plain.point * unit, plain.onto), FirstOrderProjection())
     assert found.status is Status.CONVERGED
     assert found.detail.certificate.holds
-    assert (found.solution != 0).tolist() == over.support(_UNEVEN**2).astype(bool).tolist()
-    assert found.iterations == 400
+    assert np.array_equal(found.solution, plain.onto.project(plain.point) * unit)
+    assert found.iterations == 2000
+
+
+def test_tied_shares_below_one_half_are_rounded_to_what_fits() -> None:
+    over = ThreeView.of_matrix((4, 5), total=6, per_row=2, per_column=[1, 2, 1, 2, 1])
+    found = solve(Projection(np.ones((4, 5)), over), FirstOrderProjection())
+    assert (found.status, found.objective) == (Status.CONVERGED, pytest.approx(7.0))
 
 
 def test_the_balanced_steps_are_no_longer_than_the_hessian_allows() -> None:

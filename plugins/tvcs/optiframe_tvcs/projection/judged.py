@@ -26,7 +26,7 @@ def not_best(selection: Selection) -> str:
     """What a support loses, in words."""
     found = selection.certificate
     if not selection.support.any():
-        return "no share has come above one half yet, so nothing is chosen"
+        return "nothing is chosen, because no share is above one half; tvcs.exact finds the best"
     lost = ""
     if 0 < found.primal < math.inf > found.gap:
         lost = f" and loses {percent(found.gap / found.primal)} of its worth"

@@ -22,7 +22,7 @@ from optiframe_tvcs.projection.selection import Selection
 
 
 class FirstOrderProjection(Solver[Projection, Array, Selection]):
-    """The paper's projected gradient on Eq. 7, rounding at one half; good for p up to 400.
+    """The paper's projected gradient on Eq. 7; good for p up to 400.
 
     Minimises ``(<s, y> + sum(z) - <c, x>)^2 + |[c - A'y - z]_+|^2 + |[A x - s]_+|^2``, halved,
     over x in [0, 1], y, z >= 0, with c the point squared, from zero. An iteration is
@@ -36,9 +36,10 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
     with a step for each unknown from a diagonal bound on the Hessian, and with Nesterov's extrapolation,
     restarted wherever it climbs. The unit of the point then changes nothing.
 
-    Every `check` iterations the shares above one half are the support; where they break a bound
-    the smallest of them go. The best support so far is the iterate, judged by the exact projection; the run
-    ends when it is as good, and until then a finding says what it loses.
+    Every `check` iterations the largest shares are the support, wherever there is room; as printed, of those
+    above one half alone, and there may be none where entries tie. The best support so far is the iterate,
+    judged by the exact projection; the run ends when it is as good, and until then a finding says what it
+    loses.
     """
 
     name = "tvcs.first-order"
@@ -80,7 +81,7 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
         while True:
             count = int(min(self.check, max(run.steps_left(), 1)))
             x, _ = next(islice(points, count - 1, None))
-            tried = program.selection(rounded(program, x))
+            tried = program.selection(rounded(program, x, at_half=self.form == "printed"))
             if tried.certificate.gap < best.certificate.gap or tried.certificate.holds:
                 best = tried
             run.findings.clear()  # what was said of the iterate before
@@ -89,10 +90,11 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
             yield program.iterate(best, steps=count)
 
 
-def rounded(program: SupportProgram, x: Array) -> NDArray[np.bool_]:
-    """The shares above one half, largest first, wherever there is room."""
-    above = np.flatnonzero((x > 0.5) & (program.whole > 0))
-    return fill(program, above[np.argsort(-x[above], kind="stable")])
+def rounded(program: SupportProgram, x: Array, *, at_half: bool) -> NDArray[np.bool_]:
+    """Largest shares first, wherever there is room; of those above one half, or of all."""
+    may = program.whole > 0
+    chosen = np.flatnonzero(may & (x > 0.5) if at_half else may)
+    return fill(program, chosen[np.argsort(-x[chosen], kind="stable")])
 
 
 def printed(program: SupportProgram, worth: Array) -> Iterator[tuple[Array, Array]]:
