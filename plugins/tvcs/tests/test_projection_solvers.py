@@ -170,6 +170,16 @@ def test_the_unit_of_the_point_changes_no_step_of_the_balanced_gradient(unit: fl
     assert found.iterations == 2000
 
 
+def test_of_supports_whose_gaps_are_no_float64_the_better_is_kept() -> None:
+    plain = gaussian(100, 1)
+    huge = Projection(plain.point * 2.0**664, plain.onto)
+    few = {"iterations": 200}  # it proves its answer after 2,000
+    with pytest.warns(NotConverged):
+        ends = [solve(each, FirstOrderProjection(), budget=few).solution for each in (plain, huge)]
+    assert ends[0].any()
+    assert np.array_equal(ends[0] * 2.0**664, ends[1])
+
+
 def test_tied_shares_below_one_half_are_rounded_to_what_fits() -> None:
     over = ThreeView.of_matrix((4, 5), total=6, per_row=2, per_column=[1, 2, 1, 2, 1])
     found = solve(Projection(np.ones((4, 5)), over), FirstOrderProjection())

@@ -82,12 +82,16 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
             count = int(min(self.check, max(run.steps_left(), 1)))
             x, _ = next(islice(points, count - 1, None))
             tried = program.selection(rounded(program, x, at_half=self.form == "printed"))
-            if tried.certificate.gap < best.certificate.gap or tried.certificate.holds:
-                best = tried
+            best = min(best, tried, key=_lost)
             run.findings.clear()  # what was said of the iterate before
             if not best.certificate.holds:
                 run.warn(not_best(best), identifier="projection.not-proved-best")
             yield program.iterate(best, steps=count)
+
+
+def _lost(selection: Selection) -> tuple[float, float]:
+    """What a support loses, for comparison; gaps beyond float64 are told apart by the loss."""
+    return selection.certificate.gap, selection.certificate.loss
 
 
 def rounded(program: SupportProgram, x: Array, *, at_half: bool) -> NDArray[np.bool_]:
