@@ -142,6 +142,8 @@ def why_no_program(problem: Problem[Any]) -> str | None:
         return "it has no CVXPY program (not convex, or nobody wrote one)"
     if not convex.program.is_dcp():
         return "its program is not convex by CVXPY's rules"
+    if not any(variable.size for variable in convex.program.variables()):
+        return "the point has no entries, so that its program has no variables"
     return None
 
 

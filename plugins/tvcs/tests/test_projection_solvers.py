@@ -244,7 +244,7 @@ def test_answers_of_cvxpy_are_judged_by_the_exact_certificate(solver: str) -> No
 
 
 @pytest.mark.parametrize("solver", ["cvxpy", "cvxpy.highs"])
-def test_cvxpy_gives_no_traceback_for_a_point_without_entries(solver: str) -> None:
+def test_cvxpy_refuses_a_point_without_entries(solver: str) -> None:
     problem = Projection(np.zeros(0), onto=ThreeView(total=0, size=0))
-    with pytest.warns(NotConverged, match="(Cannot unpack invalid solution|Invalid input for linprog)$"):
-        assert optiframe.solve(problem, solver, progress=False).status == "stalled"
+    with pytest.raises(optiframe.Unsuited, match="the point has no entries"):
+        optiframe.solve(problem, solver, progress=False)
