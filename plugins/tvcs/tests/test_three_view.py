@@ -218,6 +218,12 @@ def test_it_is_not_convex_and_its_hull_is_what_supports_span() -> None:
     assert program.value == pytest.approx(2 * max(3.0 + 1.0, 2.0 + 2.5), rel=1e-6)
 
 
+@pytest.mark.parametrize("magnitude", [np.nan, -1.0, np.inf])
+def test_its_hull_asks_for_a_size_of_entries_that_can_be_one(magnitude: float) -> None:
+    with pytest.raises(InvalidInput, match="magnitude must be a finite number of at least 0"):
+        ThreeView.of_matrix((2, 2), total=1).hull_as_cvxpy(cp.Variable((2, 2)), magnitude)
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1e-4, 1e30])
 def test_its_program_does_not_depend_on_the_scale_of_the_point(scale: float) -> None:
     over = ThreeView.of_matrix((3, 3), total=3, per_row=1, per_column=1)

@@ -290,8 +290,22 @@ class ThreeView(ConstraintSet):
         supports are the vertices of the relaxation. The set itself is not convex and not
         bounded (the hull of all its points is the whole space unless a bound is 0), so
         `as_cvxpy` gives None and this asks for a bound on the entries.
+
+        Parameters
+        ----------
+        x
+            A CVXPY variable or expression of a point's shape.
+        magnitude
+            Largest size of an entry.
+
+        Raises
+        ------
+        InvalidInput
+            When `magnitude` is negative or not finite.
         """
         cp = require("cvxpy", "reference")
+        if not 0 <= magnitude < math.inf:
+            raise InvalidInput(f"magnitude must be a finite number of at least 0, got {magnitude}")
         matrix, bounds = self.incidence
         size = cp.abs(cp.vec(x, order="C"))
         return [matrix @ size <= magnitude * bounds, size <= magnitude]
