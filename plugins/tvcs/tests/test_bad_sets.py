@@ -19,6 +19,11 @@ from optiframe.records.fields import paths_relative_to
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        ({"row": {"labels": [0, 0], "bounds": 1}}, "row: unknown key; did you mean 'rows'?"),
+        (
+            {"rows": {"labels": np.array([0, 0, 1], dtype=object), "bounds": 1}},
+            "rows: labels must be whole numbers, entry 0 is 0 (object)",
+        ),
         ({"total": 3}, "size is missing; give the number of elements, or groups with labels"),
         ({"total": -1, "size": 3}, "total: must be at least 0, got -1"),
         ({"total": 1.5, "size": 3}, "total: must be a whole number, got 1.5"),

@@ -238,6 +238,6 @@ def _first_odd(array: NDArray[Any]) -> tuple[int, str]:
         plain = [entry.is_integer() for entry in entries]
     at = plain.index(False) if False in plain else 0
     value = entries[at]
-    kind = f" ({array.dtype})" if array.dtype.kind == "f" and plain[at] else ""
+    kind = f" ({array.dtype})" if plain[at] else ""
     text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
     return at, f"{text}{kind}"

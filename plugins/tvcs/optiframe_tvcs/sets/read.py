@@ -14,6 +14,7 @@ from optiframe.records.fields import as_vector
 from optiframe_tvcs.sets.groups import Groups
 
 _FILES = (".csv", ".npy")
+_FIELDS = {"total", "rows", "columns", "size", "matrix"}
 
 
 def as_matrix_shape(value: Any) -> tuple[int, int] | None:
@@ -59,7 +60,7 @@ def read_views(given: Mapping[str, Any]) -> dict[str, Any]:
         sizes[view] = groups.size
     if size is None and sizes:
         values["size"] = size = next(iter(sizes.values()))
-    if size is None:
+    if size is None and values.keys() <= _FIELDS:  # else the key that is no field is what is wrong
         raise InvalidInput("size is missing; give the number of elements, or groups with labels")
     for view, length in sizes.items():
         if length != size:
