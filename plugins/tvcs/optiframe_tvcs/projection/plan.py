@@ -36,7 +36,7 @@ class ProjectionPlan:
     one view have ways of their own. `native/projection/project.cpp` chooses the way.
 
     Memory: 12 bytes an element for the plan (8 when elements come sorted by rows), some 24 while solving
-    beside the result, and some 150 where cost scaling takes over. Picklable.
+    beside the result, and 150 to 205 where all elements are repaired or cost scaling takes over. Picklable.
 
     Parameters
     ----------

@@ -20,7 +20,8 @@ class ExactProjection(Solver[Projection, Array, Selection]):
     the graph of groups, and a check of all elements (see `optiframe_tvcs.projection.plan`). Squares are
     rounded to 50 bits at first; what that leaves open is solved again in finer units.
 
-    Time some 20 passes over the elements, half as many from given prices; memory at most 60 bytes an element.
+    Time some 20 passes over the elements, half as many from given prices; memory 60 bytes an element, and
+    up to some 520 where entries over many decades leave most of them to the exact check.
     """
 
     name = "tvcs.exact"
