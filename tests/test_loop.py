@@ -178,6 +178,23 @@ def test_a_detail_with_tables_adds_them_behind_the_problems_own() -> None:
     assert result.to_tables()["solution"]["value"].tolist() == [0.0]
 
 
+def test_a_detail_that_diagnoses_adds_its_findings_to_the_result() -> None:
+    class Doubtful:
+        def diagnose(self) -> tuple[Finding, ...]:
+            return (Finding("warning", "not proved", identifier="test.not-proved"),)
+
+    class Doubter(Descent):
+        """Doubts its answer."""
+
+        name = "test.doubter"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(np.zeros(1), residual=0.0, detail=Doubtful())
+
+    found = of.solve(TARGET, Doubter())
+    assert "test.not-proved" in [each.identifier for each in found.findings]
+
+
 def test_a_solver_without_any_answer_is_broken() -> None:
     with pytest.raises(of.BrokenPlugin, match="without an iterate"):
         of.solve(TARGET, Scripted(points=()))

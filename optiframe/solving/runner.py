@@ -291,6 +291,8 @@ class Runner:
         findings: tuple[Finding, ...] = tuple(self.run.findings)
         metrics: dict[str, float] = {}
         if solution is not None and self.report:
+            own = getattr(detail, "diagnose", None)
+            findings += tuple(own()) if callable(own) else ()
             findings += self.problem.diagnose(solution)
             metrics = self.problem.metrics(solution)
         return Result(

@@ -50,7 +50,8 @@ class Iterate:
         Scalars that become columns of the trace.
     detail
         The solver's extra answer so far; that of the iterate that is kept (the last, unless
-        the solver is not monotone) becomes `Result.detail`.
+        the solver is not monotone) becomes `Result.detail`. Its methods ``tables()`` and ``diagnose()``,
+        where it has them, add tables and findings to the result.
     """
 
     __slots__ = ("detail", "info", "residual", "steps", "x")

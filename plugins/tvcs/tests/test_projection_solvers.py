@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.program.support_program import SupportProgram
+from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.three_view import ThreeView
 from optiframe_tvcs.solvers.exact import ExactProjection
 from optiframe_tvcs.solvers.first_order import FirstOrderProjection, balance, lipschitz, steps_of
@@ -248,3 +249,23 @@ def test_cvxpy_refuses_a_point_without_entries(solver: str) -> None:
     problem = Projection(np.zeros(0), onto=ThreeView(total=0, size=0))
     with pytest.raises(optiframe.Unsuited, match="the point has no entries"):
         optiframe.solve(problem, solver, progress=False)
+
+
+class Overconfident(Solver[Projection, np.ndarray, Selection]):
+    """Says that the best entry alone is the projection, and carries the judgement that it is not."""
+
+    name = "test.overconfident"
+    solves = Projection
+
+    def iterates(self, problem: Projection, run: optiframe.Run) -> optiframe.Iterates:
+        x = np.where(problem.point == problem.point.max(), problem.point, 0.0)
+        yield optiframe.Iterate(x, residual=0.0, detail=problem.onto.judge(problem.point, x))
+
+
+def test_an_answer_that_is_not_proved_best_has_a_finding_whatever_the_solver_says() -> None:
+    found = solve(gaussian(), Overconfident())
+    assert (found.status, found.detail.certificate.holds) == (Status.CONVERGED, False)
+    assert [each.identifier for each in found.findings] == ["projection.not-proved-best"]
+    with pytest.warns(NotConverged):
+        early = solve(gaussian(100, 1), PrimalDualProjection(check=1), budget={"iterations": 1})
+    assert [each.identifier for each in early.findings] == ["projection.not-proved-best"]

@@ -69,7 +69,7 @@ class HighsProjection(Solver[Projection, Array, Selection]):
             if status != highspy.HighsModelStatus.kOptimal:
                 return Status.STALLED, f"HiGHS: {highs.modelStatusToString(status)}"
             support = support_of(program, np.array(highs.getSolution().col_value))
-        return (yield from program.last(support, run))
+        return (yield from program.last(support))
 
     def _options(self, run: Run) -> dict[str, Any]:
         left = run.time_left()

@@ -35,7 +35,7 @@ class FlowAssignment(Solver[TaskAssignment, Assignment, Selection]):
         if found.solution is None:
             return found.status, found.message
         chosen = found.detail.support.reshape(found.solution.shape)
-        yield Iterate(chosen, relative_gap(found.detail), detail=found.detail)
+        yield Iterate(chosen, relative_gap(found.detail.certificate), detail=found.detail)
 
     def finish(self, problem: TaskAssignment, iterate: Iterate) -> Assignment:
         return problem.assignment(iterate.x)

@@ -72,4 +72,4 @@ class FlowProjection(Solver[Projection, Array, Selection]):
             return Status.STALLED, f"OR-tools ended with {status.name}"
         support = np.zeros(p, dtype=np.bool_)
         support[elements[flow.flows(arcs) > 0]] = True
-        return (yield from program.last(support, run))
+        return (yield from program.last(support))

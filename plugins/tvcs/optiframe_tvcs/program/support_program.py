@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from optiframe.problems.projection import Projection
 from optiframe.records.fields import Array
-from optiframe.solving.solver import Iterate, Iterates, Run
+from optiframe.solving.solver import Iterate, Iterates
 from optiframe_tvcs.kernels.numbers import quantise
 from optiframe_tvcs.projection.certificate import compare
 from optiframe_tvcs.projection.closed import open_values
-from optiframe_tvcs.projection.judged import not_best, relative_gap
+from optiframe_tvcs.projection.judged import relative_gap
 from optiframe_tvcs.projection.selection import Selection
 from optiframe_tvcs.sets.groups import Groups
 from optiframe_tvcs.sets.three_view import ThreeView
@@ -84,17 +84,14 @@ class SupportProgram:
         support = selection.support.reshape(self.point.shape)
         return Iterate(
             np.where(support, self.point, 0.0),
-            residual=relative_gap(selection),
+            residual=relative_gap(selection.certificate),
             steps=steps,
             detail=selection,
         )
 
-    def last(self, support: NDArray[np.bool_], run: Run) -> Iterates:
-        """The only iterate of a run, and what to know of it where it is not the best."""
-        selection = self.selection(support)
-        if not selection.certificate.holds:
-            run.warn(not_best(selection), identifier="projection.not-proved-best")
-        yield self.iterate(selection)
+    def last(self, support: NDArray[np.bool_]) -> Iterates:
+        """The only iterate of a run."""
+        yield self.iterate(self.selection(support))
 
 
 def perturbed(worth: Array, size: float, rng: np.random.Generator) -> Array:

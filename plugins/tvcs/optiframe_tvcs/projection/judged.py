@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from optiframe.numbers import percent
-from optiframe_tvcs.projection.selection import Selection
+from optiframe_tvcs.projection.certificate import Certificate
 
 _COUNTS_AS_NOTHING = 1e-6  # the default tolerance of a run
 
 
-def relative_gap(selection: Selection) -> float:
+def relative_gap(found: Certificate) -> float:
     """What the best support is worth more, relative to this one's worth; 0.0 where the certificate holds.
 
     It is nan where the share is so small that a run would count it as nothing: `converged` means proved.
     """
-    found = selection.certificate
     if found.holds:
         return 0.0
     share = found.gap / found.primal if 0 < found.primal < math.inf > found.gap else found.loss
     return share if share > _COUNTS_AS_NOTHING else math.nan
 
 
-def not_best(selection: Selection) -> str:
+def not_best(found: Certificate, support: NDArray[np.bool_]) -> str:
     """What a support loses, in words."""
-    found = selection.certificate
-    if not selection.support.any():
+    if not support.any():
         return "nothing is chosen, because no share is above one half; tvcs.exact finds the best"
     lost = ""
     if 0 < found.primal < math.inf > found.gap:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.findings import Finding
 from optiframe.tables.columns import Columns
 from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, used
+from optiframe_tvcs.projection.judged import not_best
 
 Names = Sequence[Any] | NDArray[Any] | None  # of the groups of a view; None: they are numbered
 
@@ -43,6 +45,13 @@ class Selection:
     def named(self, *views: tuple[str, Names]) -> Selection:
         """The same with names for the groups of the two views."""
         return replace(self, views=views)
+
+    def diagnose(self) -> tuple[Finding, ...]:
+        """A warning where the support is not proved best; a run whose detail this is reports it."""
+        if self.certificate.holds:
+            return ()
+        text = not_best(self.certificate, self.support)
+        return (Finding("warning", text, identifier="projection.not-proved-best"),)
 
     def tables(self) -> dict[str, Columns]:
         """What the command line writes beside the answer: `prices` of all bounds, and the `certificate`.

@@ -281,7 +281,8 @@ class ThreeView(ConstraintSet):
 
     def _judged(self, v: Array, answer: Array) -> tuple[float, str]:
         judged = self.judge(v, answer)
-        return relative_gap(judged), "" if judged.certificate.holds else not_best(judged)
+        found = judged.certificate
+        return relative_gap(found), "" if found.holds else not_best(found, judged.support)
 
     def hull_as_cvxpy(self, x: Any, magnitude: float) -> list[Any]:
         """The convex hull of the set's points with entries up to `magnitude`, as CVXPY constraints.

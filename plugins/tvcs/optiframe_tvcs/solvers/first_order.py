@@ -17,7 +17,6 @@ from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterates, Run, Solver
 from optiframe_tvcs.program.feasible import fill
 from optiframe_tvcs.program.support_program import SupportProgram, perturbed, why_not
-from optiframe_tvcs.projection.judged import not_best
 from optiframe_tvcs.projection.selection import Selection
 
 
@@ -83,9 +82,6 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
             x, _ = next(islice(points, count - 1, None))
             tried = program.selection(rounded(program, x, at_half=self.form == "printed"))
             best = min(best, tried, key=_lost)
-            run.findings.clear()  # what was said of the iterate before
-            if not best.certificate.holds:
-                run.warn(not_best(best), identifier="projection.not-proved-best")
             yield program.iterate(best, steps=count)
 
 

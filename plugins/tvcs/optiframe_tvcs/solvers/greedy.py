@@ -35,4 +35,4 @@ class GreedyProjection(Solver[Projection, Array, Selection]):
         size = np.abs(open_values(problem.point.reshape(-1), program.over.plan.closed))
         falling = np.argsort(-size, kind="stable")
         support = fill(program, falling[: np.count_nonzero(program.whole)])
-        return (yield from program.last(support, run))
+        return (yield from program.last(support))
