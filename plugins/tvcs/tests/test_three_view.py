@@ -48,6 +48,16 @@ def test_support_has_the_greatest_worth_and_takes_nothing_below_zero(data: st.Da
     assert float(np.sort(c[x > 0]).sum()) == pytest.approx(best_worth(over, np.maximum(c, 0.0)), rel=1e-12)
 
 
+def test_plan_and_projector_show_what_they_project_onto() -> None:
+    over = ThreeView.of_matrix((2, 3), total=2, per_row=1)
+    shown = "<projection plan: 6 elements, 2 row groups, 0 column groups, at most 2 chosen>"
+    assert repr(over.plan) == shown
+    warm = over.projector()
+    assert repr(warm) == f"<warm projector, not used yet: {shown}>"
+    warm.project(np.ones((2, 3)))
+    assert repr(warm) == f"<warm projector, with prices: {shown}>"
+
+
 def test_a_support_is_that_of_the_selection_without_its_proof() -> None:
     over, rng = papers_set(100, 0)
     c = rng.standard_normal((10, 10))

@@ -69,6 +69,13 @@ class ProjectionPlan:
         self.bounds = checked_bounds(row_labels, row_caps, column_labels, column_caps, total)
         self.elements = len(self.bounds.row_labels)
 
+    def __repr__(self) -> str:
+        rows, columns = len(self.bounds.row_caps), len(self.bounds.column_caps)
+        return (
+            f"<projection plan: {self.elements} elements, {rows} row groups, {columns} column groups, "
+            f"at most {self.bounds.total} chosen>"
+        )
+
     def __getstate__(self) -> dict[str, Any]:
         return {"bounds": self.bounds, "elements": self.elements}
 

@@ -33,6 +33,9 @@ class WarmProjector:
         self.plan, self.shaped, self.entries = plan, shaped, entries
         self._last: Packed | None = None
 
+    def __repr__(self) -> str:
+        return f"<warm projector, {'not used yet' if self._last is None else 'with prices'}: {self.plan!r}>"
+
     def project(self, v: Array) -> Array:
         """The nearest point of the set; takes, gives and raises what `ThreeView.project` does."""
         found = self.plan.keep(self.shaped(v), self._last)
