@@ -48,6 +48,14 @@ def test_support_has_the_greatest_worth_and_takes_nothing_below_zero(data: st.Da
     assert float(np.sort(c[x > 0]).sum()) == pytest.approx(best_worth(over, np.maximum(c, 0.0)), rel=1e-12)
 
 
+def test_a_matrix_may_have_the_shape_that_numpy_gives() -> None:
+    assert ThreeView.of_matrix(np.array([2, 3]), total=1) == ThreeView.of_matrix((2, 3), total=1)
+    with pytest.raises(
+        InvalidInput, match=r"matrix: must be two whole numbers \(rows, columns\), got \[2.5, 3"
+    ):
+        ThreeView.of_matrix(np.array([2.5, 3.0]), total=1)
+
+
 def test_plan_and_projector_show_what_they_project_onto() -> None:
     over = ThreeView.of_matrix((2, 3), total=2, per_row=1)
     shown = "<projection plan: 6 elements, 2 row groups, 0 column groups, at most 2 chosen>"

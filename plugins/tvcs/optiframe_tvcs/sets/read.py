@@ -21,6 +21,8 @@ def as_matrix_shape(value: Any) -> tuple[int, int] | None:
     """Rows and columns of matrix points; None where points are vectors."""
     if value is None:
         return None
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     whole = isinstance(value, list | tuple) and len(value) == 2
     if not whole or any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in value):
         text = f"must be two whole numbers (rows, columns), got {value!r}"

@@ -77,7 +77,11 @@ class ThreeView(ConstraintSet):
 
     @classmethod
     def of_matrix(
-        cls, shape: tuple[int, int], total: int | None = None, per_row: Any = None, per_column: Any = None
+        cls,
+        shape: Sequence[int] | NDArray[np.integer],
+        total: int | None = None,
+        per_row: Any = None,
+        per_column: Any = None,
     ) -> Self:
         """Matrices with few nonzeros in all, in each row and in each column.
 
