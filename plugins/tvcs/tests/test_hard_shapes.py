@@ -288,7 +288,9 @@ def test_a_part_of_an_assignment_needs_no_fallback_and_no_candidates(worths: str
 @pytest.mark.skipif(not BUILT, reason="the reference has one way for all shapes")
 @pytest.mark.parametrize("shape", [(60, 61), (61, 60), (40, 100)])
 @pytest.mark.parametrize("worths", ["equal", "1 to 3"])
-def test_ties_on_a_matrix_that_is_no_square_need_no_path_for_each_row(shape: tuple[int, int], worths: str) -> None:
+def test_ties_on_a_matrix_that_is_no_square_need_no_path_for_each_row(
+    shape: tuple[int, int], worths: str
+) -> None:
     plan = ThreeView.of_matrix(shape, per_row=1, per_column=1).plan
     numbers = np.random.default_rng(0).integers(1, 4, math.prod(shape)).astype(float)
     assert plan.solve(np.ones(len(numbers)) if worths == "equal" else numbers).certificate.holds
