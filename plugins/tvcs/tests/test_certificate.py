@@ -168,15 +168,16 @@ def test_an_answer_of_another_method_is_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("over", "point", "answer"),
+    ("total", "labels", "point", "answer"),
     [
-        (ThreeView(rows={"labels": [0, 1, 1], "bounds": [0, 2]}, total=1, size=3), [10, 2, 1], [0, 0, 1]),
-        (ThreeView(rows={"labels": [0, 0, 1, 1], "bounds": [0, 2]}), [1, 1, 1, 1], [0, 0, 0, 0]),
+        (1, [0, 1, 1], [10, 2, 1], [0, 0, 1]),
+        (None, [0, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]),
     ],
 )
 def test_entries_that_no_support_can_hold_are_part_of_the_distance(
-    over: ThreeView, point: list[float], answer: list[float]
+    total: int | None, labels: list[int], point: list[float], answer: list[float]
 ) -> None:
+    over = ThreeView(total=total, rows={"labels": labels, "bounds": [0, 2]}, size=len(labels))
     loss = over.judge(point, answer).certificate.loss
     away, nearest = (float(np.linalg.norm(np.subtract(point, x))) for x in (answer, over.project(point)))
     assert loss == pytest.approx(1 - nearest / away)
