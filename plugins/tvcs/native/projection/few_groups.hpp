@@ -7,8 +7,9 @@
 namespace optiframe::tvcs {
 
 // How many groups, that of elements in none included, one view may have: with a few these paths are the quickest way,
-// with some they still are quicker than cost scaling, up to fifty times. More groups take a heap for each two.
-inline constexpr i64 few_groups = 4, some_groups = 9;
+// with some they still are quicker than cost scaling, up to fifty times. More groups take a heap for each two, and ties
+// leave many units to carry.
+inline constexpr i64 few_groups = 4, some_tied_groups = 9, some_groups = 17;
 
 // Whether one view has at most so many groups, and the other many.
 bool has_few_groups(i64 rows, i64 columns, i64 most = few_groups);

@@ -167,7 +167,7 @@ private:
         if (layout.assignment) return by_assignment();
         if (has_few_groups(layout)) return by_few_groups();
         if (one_list ? by_one_list() : by_candidates()) return true;
-        return has_few_groups(layout, some_groups) && by_some_groups();
+        return has_few_groups(layout, common > 1.0 ? some_tied_groups : some_groups) && by_some_groups();
     }
 
     bool by_assignment() {
