@@ -694,6 +694,35 @@ def test_a_link_is_forbidden_and_fixed_with_its_ends_in_either_order(kinds: list
     assert np.flatnonzero(oneway.is_forbidden).tolist() == [4]  # the row that is written so
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_ends_of_a_link_that_another_view_shares_are_told_apart(order: int) -> None:
+    links = {"from": ["d", "c", "d"], "to": ["a", "a", "b"], "km": [1, 2, 3]}
+    views = dict([("place", ["from", "to"]), ("origin", "from")][::order])
+    inputs: dict[str, Any] = {"value": "km", "views": views}
+    with pytest.raises(InvalidInput, match="there is no item 'c / b'"):
+        ItemSelection.from_frame(links, fixed=[("c", "b")], **inputs)
+    unknown = ItemSelection.from_frame(links, forbidden={"from": ["c"], "to": ["b"]}, **inputs)
+    assert unknown.forbidden == ()
+    assert "forbidden forbids nothing" in unknown.forbidden.findings[0].text
+    for ends, item in ((("d", "b"), "d / b"), (("a", "d"), "d / a")):
+        listed = pd.DataFrame([ends], columns=["from", "to"])
+        assert ItemSelection.from_frame(links, fixed=[ends], **inputs).fixed == (item,)
+        assert ItemSelection.from_frame(links, forbidden=listed, **inputs).forbidden == (item,)
+
+
+def test_the_end_that_two_links_share_changes_its_place_with_one_other_end() -> None:
+    links = {"from": ["d", "e"], "via": ["a", "c"], "to": ["b", "d"], "km": [1, 2]}
+    views = {"first": ["from", "via"], "second": ["via", "to"]}
+
+    def forbidden(*stops: str) -> tuple[Any, ...]:
+        return ItemSelection.from_frame(links, value="km", views=views, forbidden=[stops]).forbidden
+
+    assert forbidden("a", "d", "b") == forbidden("d", "b", "a") == ("d / a / b",)
+    for others in (("a", "b", "d"), ("b", "a", "d"), ("c", "a", "b")):
+        with pytest.raises(InvalidInput, match="there is no item"):
+            forbidden(*others)
+
+
 def test_pairs_whose_names_hold_the_sign_between_them_are_told_apart() -> None:
     items = {"reviewer": ["a / b", "a"], "paper": ["c", "b / c"], "fit": [1, 2]}
     inputs: dict[str, Any] = {"value": "fit", "views": ["reviewer", "paper"]}

@@ -76,7 +76,8 @@ def read_marks(value: Any, info: ValidationInfo) -> Marks:
     for one in plain(value):
         named_by_all = isinstance(one, list | tuple) and len(one) == len(items.named_by) > 1
         (rows if named_by_all else ids).append(one)
-    found = [*places(items.ids, ids), *_rows(items, list(zip(*rows, strict=True)))[0]]
+    columns = [[row[at] for row in rows] for at in range(len(items.named_by))]
+    found = [*places(items.ids, ids), *_rows(items, columns)[0]]
     for name, at in zip([*ids, *map(joined_name, rows)], found, strict=True):
         if at < 0:
             known = map(str, items.ids.tolist())
@@ -102,24 +103,27 @@ def _rows(items: ItemTable, columns: Sequence[Sequence[Any]]) -> tuple[list[int]
     A link counts at both of its ends, so that its row may have them the other way round. The places are
     those among the ids of a column, one list a column. -1: not there.
     """
+    links_last = sorted(items.views, key=lambda view: len(view.columns))  # each end knows the ids of both
     coded = {
         column: (view.codes[:, at], view.groups)
-        for view in items.views
+        for view in links_last
         for at, column in enumerate(view.columns)
     }
-    own, asked, back = [], {}, {}
-    for column, wanted in zip(items.named_by, columns, strict=False):
-        codes, ids = coded.get(column, (np.arange(len(items)), items.ids))
-        own.append(codes.tolist())
-        asked[column] = back[column] = places(ids, wanted)
+    own = [coded.get(column, (np.arange(len(items)), items.ids)) for column in items.named_by]
+    where = {row: at for at, row in enumerate(zip(*(codes.tolist() for codes, _ in own), strict=True))}
+    orders = [list(range(len(own)))]  # of the given ids
     for view in items.views:
-        if len(view.columns) == 2 and asked.keys() >= set(view.columns):
-            one, other = view.columns
-            back[one], back[other] = asked[other], asked[one]
-    where = {row: at for at, row in enumerate(zip(*own, strict=True))}
-    rows, turned = (zip(*parts.values(), strict=True) for parts in (asked, back))
-    found = [where.get(row, where.get(other, -1)) for row, other in zip(rows, turned, strict=True)]
-    return found, list(asked.values())
+        if len(view.columns) == 2 and set(view.columns) <= set(items.named_by):
+            one, other = map(items.named_by.index, view.columns)
+            # An end that two links share changes its place with one other end at most.
+            for order in [order for order in orders if order[one] == one and order[other] == other]:
+                turned = order.copy()
+                turned[one], turned[other] = other, one
+                orders.append(turned)
+    asked = [[places(ids, columns[at]) for (_, ids), at in zip(own, order, strict=True)] for order in orders]
+    rows = zip(*(zip(*each, strict=True) for each in asked), strict=True)
+    found = [next((where[row] for row in several if row in where), -1) for several in rows]
+    return found, asked[0]
 
 
 def _listed(value: Any, items: ItemTable, *, forbidden: bool) -> Marks:
