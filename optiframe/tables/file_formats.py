@@ -50,11 +50,10 @@ def _as_text(values: list[Any]) -> list[str | None]:
 def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Column], Sequence[int]]:
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
-    Values are separated by commas, or by semicolons or tabs where the header has only those, as
-    spreadsheets write them in much of the world, or as a first line such as `sep=;` says. Where it has
-    several of these signs, the lines below decide. Large plain files
-    are read by pyarrow or pandas where installed; the columns are the same, with text as codes, for which
-    `coder` is asked first.
+    Values are separated by commas, or by semicolons or tabs, as spreadsheets write them in much of the
+    world: by what a first line such as `sep=;` says, else by the one of them that the header has. Where it
+    has several, the lines below decide. Large plain files are read by pyarrow or pandas where installed; the
+    columns are the same, with text as codes, for which `coder` is asked first.
     """
     if not path.is_file():
         raise InvalidInput(f"no file {path}")
@@ -170,10 +169,18 @@ def _reader(file: TextIO) -> Any:
     return reader
 
 
-def other_separator(header: Sequence[str]) -> str:
-    """What to do where a header with commas and semicolons was divided at the commas, if it was."""
-    mixed = any(";" in name for name in header)
-    return "; if semicolons separate the values, write sep=; in a line above the header" if mixed else ""
+def other_separator(header: Sequence[str], wanted: str | None = None) -> str:
+    """What to do where a header with commas and semicolons was divided at the wrong ones, if it was.
+
+    That semicolons should divide it shows any name with one. Many a name holds a comma, so that commas
+    should only where they divide a name into others, of which one is the `wanted` one.
+    """
+    word, sign = "semicolons", ";"
+    if not any(sign in name for name in header):
+        word, sign = "commas", ","
+        if not any(wanted in name.split(sign) for name in header):
+            return ""
+    return f"; if {word} separate the values, write sep={sign} in a line above the header"
 
 
 def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], lines: list[int]) -> None:

@@ -168,6 +168,15 @@ def test_semicolons_that_a_comma_in_the_header_hides_are_named(tmp_path: Path) -
         optiframe.problem("selection", items=str(items), views="brand")
 
 
+def test_commas_that_lists_with_semicolons_hide_are_named(tmp_path: Path) -> None:
+    items = tmp_path / "items.csv"
+    items.write_text("item,value,shelf,Sizes S;M;L;XL;XXL\nshirt,1,A,3;4;5;2;1\nhat,2,B,1;0;0;0;2\n")
+    with pytest.raises(InvalidInput, match=r"no column 'value'; .*; if commas separate .* write sep=, in"):
+        optiframe.problem("selection", items=str(items), views="shelf")
+    items.write_text("sep=,\n" + items.read_text())
+    assert len(optiframe.problem("selection", items=str(items), views="shelf").items) == 2
+
+
 def test_a_title_above_the_headings_is_named(tmp_path: Path) -> None:
     items = tmp_path / "items.csv"
     items.write_text("Spring assortment,,\nitem,value,brand\na,1,x\n")

@@ -151,13 +151,13 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
     if not names:  # `read_table` says what is wrong
         return
     complaints = Complaints()
-    divided = other_separator(names)
     for source, ours in wanted.items():
         if source not in names:
             with complaints:
                 raise InvalidInput(
                     f"there is no column {source!r}; name the one that holds the {ours} with columns = "
-                    f'{{ {ours} = "..." }} (columns: {", ".join(names)}){divided or nearest(source, names)}'
+                    f'{{ {ours} = "..." }} (columns: {", ".join(names)})'
+                    f"{other_separator(names, source) or nearest(source, names)}"
                 )
     for view, several in views.items():
         for source in several:
@@ -166,7 +166,7 @@ def _refuse_absent(names: list[str], wanted: Mapping[str, str], views: Mapping[s
                     listing = "; give several as a list of names" if "," in source else ""
                     raise InvalidInput(
                         f"there is no column {source!r} for the view {view!r} (columns: {', '.join(names)})"
-                        f"{divided or listing or nearest(source, names)}"
+                        f"{other_separator(names, source) or listing or nearest(source, names)}"
                     )
     complaints.tell()
 
