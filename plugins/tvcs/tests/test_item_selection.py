@@ -133,7 +133,7 @@ def test_the_items_named_as_nearest_are_the_nearest_or_others_are_said_to_be_pos
     bounds: dict[str, Any] = {"at_most": dict.fromkeys("abc", 3) | {"total": 15}, "at_least": {"a": 1}}
     problem = ItemSelection(items=table, views=list("abc"), **bounds)
     some = optiframe.solve(problem, progress=False).solution
-    monkeypatch.setattr(changes, "NEAREST", 60)
+    monkeypatch.setattr(changes, "_NEAREST", 60)
     whole = optiframe.solve(problem, progress=False).solution
     for side, verb in ((~some.chosen, "chosen"), (some.chosen, "dropped")):
         named, nearest = (
@@ -164,7 +164,7 @@ def test_what_the_linear_program_settles_is_what_integer_programs_find(
     def solve() -> Any:
         return optiframe.solve(problem, progress=False, prices_time=60, solver="tvcs.select").detail.changes
 
-    monkeypatch.setattr(changes, "NEAREST", 60)
+    monkeypatch.setattr(changes, "_NEAREST", 60)
     quick = solve()
     monkeypatch.setattr("optiframe_tvcs.selection.solver.best_worth", slow)
     settled = solve()
@@ -187,9 +187,33 @@ def test_items_and_bounds_that_there_was_no_time_for_are_counted() -> None:
     solver = optiframe.solver("tvcs.select", prices_time=0)
     said = str(optiframe.solve(problem, solver, progress=False).solution)
     assert "of the bounds are worth was not computed for lack of time (prices_time)." in said
-    assert "What 1 of the fixed and forbidden items cost by that was not computed." in said
+    freed = "of the fixed and forbidden items cost by that was not computed for lack of time (prices_time)."
+    assert f"What 1 {freed}" in said
     assert "5 other items may be chosen for a smaller change; not computed for lack of time" in said
     assert "2 other items may be dropped for a smaller change; not computed for lack of time" in said
+
+
+def test_lack_of_time_is_the_reason_also_where_exchanges_settle_most_items(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    table = {"item": range(80), "value": rng.integers(1, 30, 80)}
+    table |= {view: rng.integers(0, 2, 80) for view in "abc"}  # many items have the same groups
+    bounds = {"at_most": dict.fromkeys("abc", 16) | {"total": 25}, "at_least": {"a": 7}}
+    problem = ItemSelection(items=table, views=list("abc"), **bounds)
+    monkeypatch.setattr("optiframe_tvcs.selection.solver.best_worth", lambda *_: None)
+    solution = optiframe.solve(problem, progress=False).solution
+    known = ~np.isnan(changes.floats(solution.proof.changes.margins))
+    assert known[~solution.chosen].sum() > 10
+    assert "may be chosen for a smaller change; not computed for lack of time (prices_time)." in str(solution)
+
+
+def test_items_beyond_the_ten_that_are_tried_lack_no_time() -> None:
+    table = {"item": range(15), "value": range(1, 16)} | {view: list("pqr") * 5 for view in "abc"}
+    problem = ItemSelection(items=table, views=list("abc"), at_most={"total": 14}, fixed=list(range(13)))
+    said = str(optiframe.solve(problem, progress=False).solution)
+    assert "What 3 of the fixed and forbidden items cost by that was not computed." in said
+    assert "for lack of time" not in said
 
 
 def test_what_was_not_computed_because_the_user_stopped_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

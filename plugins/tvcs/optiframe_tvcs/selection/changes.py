@@ -18,7 +18,7 @@ from optiframe_tvcs.selection.relaxation import Relaxation
 
 _SOURCE, _SINK = 0, 1
 _PAIRS = 700  # groups up to which all distances between them are computed: 0.3 s, and 4 MB a matrix
-NEAREST = 10  # items of each kind for which a program is solved again
+_NEAREST = 10  # items of each kind for which a program is solved again
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,9 @@ class Changes:
         What the best choice gains when an item is no longer fixed or forbidden; 0 for all others.
     least_margins
         What `margins` are at least, also where they were not computed; None without the program.
+    tried
+        Items for which a program was to be solved again, so that time alone can keep their numbers from being
+        computed; None without the program. Shape (items,).
     stopped
         Whether the user stopped before all was computed.
     """
@@ -48,6 +51,7 @@ class Changes:
     margins: NDArray[Any]
     freed: NDArray[Any]
     least_margins: NDArray[Any] | None = None
+    tried: Mask | None = field(default=None, kw_only=True)
     stopped: bool = field(default=False, kw_only=True)
 
     def divided(self, by: float) -> Changes:
@@ -55,7 +59,7 @@ class Changes:
         parts = (self.one_more, self.one_less, self.margins, self.freed)
         least = None if self.least_margins is None else _objects(floats(self.least_margins) / by)
         more, less, margins, freed = (_objects(floats(part) / by) for part in parts)
-        return Changes(more, less, margins, freed, least, stopped=self.stopped)
+        return Changes(more, less, margins, freed, least, tried=self.tried, stopped=self.stopped)
 
 
 def floats(column: NDArray[Any]) -> Array:
@@ -198,7 +202,7 @@ def changes_by_solving(
 
     one_more, one_less = np.zeros(len(counts)), np.zeros(len(counts))
 
-    def relax(full: Mask, spent: Mask) -> None:
+    def price_bounds(full: Mask, spent: Mask) -> None:
         for at in np.flatnonzero(full & counts.limits & (relaxed.most_more > 0)).tolist():
             changed = counts.with_bounds(counts.lower, _moved(counts.upper, at, 1))
             one_more[at] = gain(changed, fixed, ~forbidden)
@@ -207,27 +211,28 @@ def changes_by_solving(
             one_less[at] = gain(changed, fixed, ~forbidden)
 
     full, spent = used == counts.upper, used == counts.lower
-    relax(full, spent)
+    price_bounds(full, spent)
     freed = np.where(fixed | forbidden, np.nan, 0.0)
     one = np.arange(size)
-    for at in np.flatnonzero(fixed).tolist()[:NEAREST]:
-        freed[at] = gain(counts, fixed & (one != at), ~forbidden)
-    for at in np.flatnonzero(forbidden).tolist()[:NEAREST]:
-        freed[at] = gain(counts, fixed, ~forbidden | (one == at))
+    released = [np.flatnonzero(marked)[:_NEAREST] for marked in (fixed, forbidden)]
+    for at in np.concatenate(released).tolist():
+        freed[at] = gain(counts, fixed & (one != at), ~forbidden | (one == at))
     free, least_margins = ~(fixed | forbidden), relaxed.least_margins
     exchanged = _margins_of_like_items(items, counts, worths, chosen, free)
     margins = np.where(free & (exchanged <= least_margins), least_margins, np.nan)
     order = np.lexsort((np.where(chosen, worths, -worths), least_margins))
     order = order[(free & np.isnan(margins))[order]]
-    for at in order[~chosen[order]][:NEAREST].tolist():
+    entering, leaving = order[~chosen[order]][:_NEAREST], order[chosen[order]][:_NEAREST]
+    for at in entering.tolist():
         margins[at] = -gain(counts, fixed | (one == at), ~forbidden)
-    for at in order[chosen[order]][:NEAREST].tolist():
+    for at in leaving.tolist():
         margins[at] = -gain(counts, fixed, ~forbidden & (one != at))
     # A best choice of whole numbers may use more of a bound that this one leaves room in.
-    relax(~full, ~spent)
+    price_bounds(~full, ~spent)
     # None loses or gains, but for what HiGHS tolerates.
     found = (one_more, one_less, margins, freed, least_margins)
-    return Changes(*(_objects(np.maximum(part, 0.0)) for part in found))
+    tried = np.isin(one, np.concatenate([*released, entering, leaving]))
+    return Changes(*(_objects(np.maximum(part, 0.0)) for part in found), tried=tried)
 
 
 def _margins_of_like_items(

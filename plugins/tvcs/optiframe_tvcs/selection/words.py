@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe_tvcs.selection.changes import NEAREST as TRIED
 from optiframe_tvcs.selection.changes import Changes, floats
 from optiframe_tvcs.selection.contradiction import Contradiction, Demand
 from optiframe_tvcs.selection.data import Counts, ItemTable, Mask
@@ -134,15 +133,23 @@ def _why_not(changes: Changes) -> str:
     return "because you stopped it" if changes.stopped else "for lack of time (prices_time)"
 
 
+def _why_no_items(changes: Changes, unknown: Mask) -> str:
+    """Why not all of these items were computed, after a blank; nothing where only the nearest are."""
+    return f" {_why_not(changes)}" if changes.tried is not None and (unknown & changes.tried).any() else ""
+
+
 def _freed(items: ItemTable, fixed: Mask, changes: Changes) -> list[str]:
     lines = [
         f"{items.ids[at]} is {'fixed' if fixed[at] else 'forbidden'}; without that, the best choice would be "
         f"worth {number(gain, items)} more."
         for at, gain in _gains(changes.freed)[:_PRICES]
     ]
-    unknown = int(np.isnan(floats(changes.freed)).sum())
-    if unknown:
-        lines.append(f"What {unknown} of the fixed and forbidden items cost by that was not computed.")
+    unknown = np.isnan(floats(changes.freed))
+    if unknown.any():
+        why = _why_no_items(changes, unknown)
+        lines.append(
+            f"What {unknown.sum()} of the fixed and forbidden items cost by that was not computed{why}."
+        )
     return lines
 
 
@@ -161,13 +168,11 @@ def _nearest(items: ItemTable, changes: Changes, *, chosen: Mask, free: Mask) ->
             for at in nearest
         ]
         if at_least is not None:
-            known = side & free & ~np.isnan(margins)
+            unknown = side & free & np.isnan(margins)
             farthest = margins[nearest[-1]] if len(nearest) == _NEAREST else np.inf
-            open_items = int((side & free & ~known & (at_least < farthest)).sum())
+            open_items = int((unknown & (at_least < farthest)).sum())
             if open_items:
-                why = ""
-                if known.sum() < min(TRIED, int((side & free).sum())):
-                    why = f" {_why_not(changes)}"
+                why = _why_no_items(changes, unknown)
                 others = "another item" if open_items == 1 else f"{open_items} other items"
                 found.append(f"{others.capitalize()} may be {verb} for a smaller change; not computed{why}.")
     return found
