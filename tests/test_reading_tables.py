@@ -12,7 +12,7 @@ import pytest
 
 import optiframe
 from optiframe.errors import InvalidInput
-from optiframe.tables.read import headings, read_table
+from optiframe.tables.read import headings, missing, read_table
 from optiframe.tables.unused_columns import likely, unused_columns
 
 VOTES = {"left": ["tea", "milk", "tea"], "right": ["milk", "rum", "rum"], "label": ["tea", "rum", "tea"]}
@@ -197,6 +197,32 @@ def test_the_last_rows_of_a_frame_are_left_out_if_they_are_blank(library: Any) -
     assert table["value"].tolist() == [2.0]
     with pytest.raises(InvalidInput, match="labels has no rows"):
         read_table(frame[3:], ("task",), title="labels")
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize(
+    "blank", [{"task": "", "note": " "}, {"task": None, "note": "  "}, {"task": " ", "note": None}]
+)
+def test_last_rows_of_blank_text_are_left_out_whether_or_not_a_column_has_nulls(
+    library: Any, blank: dict[str, Any]
+) -> None:
+    rows = [{"task": "s", "note": ""}, {"task": "t", "note": "x"}, blank, blank]
+    table = read_table(library.DataFrame(rows), ("task",), ("note",), title="labels")
+    assert table["task"].tolist() == ["s", "t"]
+    assert table["note"].tolist() == ["", "x"]
+
+
+def test_many_blank_rows_at_the_end_are_found_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(column: Any) -> Any:
+        asked.append(len(column))
+        return missing(column)
+
+    monkeypatch.setattr("optiframe.tables.read.missing", counted)
+    frame = pd.DataFrame({"task": ["s", *[None] * 1000], "value": [1.0, *[None] * 1000]})
+    assert len(read_table(frame, ("task",), ("value",), title="labels")) == 1
+    assert len(asked) < 10
 
 
 # -- headers in the middle, and other separators

@@ -209,14 +209,15 @@ def _without_blank_end(raw: dict[str, Column]) -> dict[str, Column]:
 
     In a table of one column, as in a file of one, such a row is a gap.
     """
-    end = rows = min(map(len, raw.values()), default=0)
-    while end and len(raw) > 1 and all(_is_gap(column, end - 1) for column in raw.values()):
-        end -= 1
-    return raw if end == rows else {name: as_array(column)[:end] for name, column in raw.items()}
+    if len(raw) < 2 or not all(len(column) and missing(_last(column))[0] for column in raw.values()):
+        return raw
+    filled = ~np.logical_and.reduce([absent(column) for column in raw.values()])
+    end = int(np.flatnonzero(filled).max(initial=-1)) + 1
+    return {name: as_array(column)[:end] for name, column in raw.items()}
 
 
-def _is_gap(column: Column, row: int) -> bool:
-    return not isinstance(column, Coded) and bool(missing(column[row : row + 1])[0])
+def _last(column: Column) -> NDArray[Any]:
+    return column.ids[column.codes[-1:]] if isinstance(column, Coded) else column[-1:]
 
 
 def _is_empty(gaps: NDArray[Any]) -> str:
