@@ -76,6 +76,23 @@ def test_dates_stay_dates_in_workbooks_and_have_no_time_in_csv(tmp_path: Path) -
     assert [sheet.cell(row, 1).value for row in (2, 3)] == ["1789-07-14", "2024-05-01 00:00:00+00:00"]
 
 
+@pytest.mark.parametrize(
+    "fine",
+    [
+        datetime(2024, 1, 1, 23, 59, 59, 999999),
+        pandas.Timestamp("2024-01-01 00:00:00.000000005"),
+        pandas.Timestamp("2024-01-01 12:00:00.000001"),
+    ],
+)
+def test_times_finer_than_excel_keeps_are_written_with_all_digits(fine: datetime, tmp_path: Path) -> None:
+    rough = datetime(2024, 1, 1, 23, 59, 59, 999000)
+    write_table({"at": [rough, fine]}, tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx", ("at",), title="times")
+    assert table["at"].tolist() == [rough, str(fine)]
+    write_table({"at": [datetime(2024, 1, 1), fine]}, tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text().split("\n")[1:3] == ["2024-01-01 00:00:00", str(fine)]
+
+
 def test_a_sheet_is_named_after_the_file(tmp_path: Path) -> None:
     path = workbook(tmp_path / "plan.xlsx", [["item"], ["a"]])
     book = openpyxl.load_workbook(path)

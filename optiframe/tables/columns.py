@@ -143,7 +143,10 @@ def days(cells: list[Any]) -> list[Any]:
     Only where every time in the column is one; elsewhere midnight is a time as others are.
     """
     times = [cell for cell in cells if isinstance(cell, datetime) and not _is_missing(cell)]
-    if not times or any(cell.time() != time() or cell.tzinfo for cell in times):
+    if not times or any(
+        cell.time() != time() or cell.tzinfo or getattr(cell, "nanosecond", 0)  # pandas' alone have these
+        for cell in times
+    ):
         return cells
     return [cell.date() if isinstance(cell, datetime) and not _is_missing(cell) else cell for cell in cells]
 

@@ -9,7 +9,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence, Set
-from datetime import date
+from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ _LOOKED_AT = 20  # rows, for the names alone
 _OTHERS = (".xls", ".ods", ".numbers")
 _MOST_ROWS = 2**20  # of a sheet
 _FIRST_YEAR = 1900  # of Excel's calendar, which has no time zones either
+_MILLISECOND = 1000  # in microseconds; Excel keeps no finer times
 _ROUNDED = 10**15  # Excel keeps 15 digits of a number
 _NAMED = re.compile(r"(.+\.xls[xm])#(.+)", re.IGNORECASE | re.DOTALL)
 _HIDDEN = re.compile(rb'<row\b[^>]*\bhidden="(?:1|true)"')
@@ -81,8 +82,8 @@ def fits_a_sheet(columns: Mapping[str, Sequence[Any]]) -> bool:
 def write_excel(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     """Columns as the only sheet of a workbook; `InvalidInput` for more rows than one has.
 
-    Infinity and whole numbers beyond 15 digits become text, nan an empty cell, and control characters, which
-    Excel refuses, the sign for what cannot be shown.
+    Infinity, whole numbers beyond 15 digits and times finer than a millisecond become text, nan an empty
+    cell, and control characters, which Excel refuses, the sign for what cannot be shown.
     """
     openpyxl = require("openpyxl", "excel")
     if not fits_a_sheet(columns):
@@ -98,7 +99,7 @@ def _excel_cell(sheet: Any, value: Any) -> Any:
     """What Excel shows as the value: text stays text, even where it begins as a formula does."""
     if value is None or (isinstance(value, float | date) and value != value):  # noqa: PLR0124  # nan, NaT
         return None
-    if isinstance(value, date) and value.year >= _FIRST_YEAR and not getattr(value, "tzinfo", None):
+    if isinstance(value, date) and _in_calendar(value):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
@@ -108,6 +109,14 @@ def _excel_cell(sheet: Any, value: Any) -> Any:
     cell = require("openpyxl.cell", "excel").WriteOnlyCell(sheet, value=text)
     cell.data_type = "s"
     return cell
+
+
+def _in_calendar(value: date) -> bool:
+    """Whether Excel keeps all of a date or time."""
+    lost = isinstance(value, datetime) and (
+        value.tzinfo or value.microsecond % _MILLISECOND or getattr(value, "nanosecond", 0)
+    )
+    return value.year >= _FIRST_YEAR and not lost
 
 
 def _sheet(
