@@ -135,7 +135,7 @@ def _sheet(
         which = "the sheet" if workbook(path)[1] else "the first sheet"
         raise InvalidInput(f"{path.name}: {which} is empty; it needs a header row")
     width = max(map(len, cells))
-    names = ["" if cell is None else heading(str(cell)) for cell in _padded(cells[start], width)]
+    names = ["" if cell is None else heading(str(cell)) for cell in days(list(_padded(cells[start], width)))]
     filled = [(at, row) for at, row in enumerate(cells) if at > start and not _blank(row)]
     found, lines = [_padded(row, width) for _, row in filled], [at + 1 for at, _ in filled]
     _refuse_names(path, names, found, lines)

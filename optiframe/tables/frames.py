@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.numbers import without_rounding_errors
 from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
-from optiframe.tables.columns import Coded, Coder, Column, Columns, as_column
+from optiframe.tables.columns import Coded, Coder, Column, Columns, as_column, days
 
 
 def from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, Column], str]:
@@ -34,16 +34,21 @@ def from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, C
     except DuplicateError:
         raise InvalidInput(f"{title}: two columns have the same name; rename one") from None
     columns: dict[str, Column] = {}
-    for name in frame.columns:
+    for name, spelled in zip(frame.columns, column_names(frame), strict=True):
         series = frame.get_column(name)  # not frame[name]: pandas' names may be numbers
         wide = series.dtype in (nw.Int128, nw.UInt128)  # NumPy has no such type
         if (series.dtype.is_numeric() and not wide) or series.dtype == nw.Boolean:
             has_gap = bool(series.is_null().any())
-            columns[str(name)] = as_column(series.to_list() if has_gap else _numbers(series))
+            columns[spelled] = as_column(series.to_list() if has_gap else _numbers(series))
         else:
             coded = _coded(series, coder) if series.dtype == nw.String else None
-            columns[str(name)] = as_column(series.to_list()) if coded is None else coded
+            columns[spelled] = as_column(series.to_list()) if coded is None else coded
     return columns, frame.implementation.value
+
+
+def column_names(frame: Any) -> list[str]:
+    """Names of the columns of a narwhals frame as text; of days, which pandas keeps as times, the dates."""
+    return [str(name) for name in days(list(frame.columns))]
 
 
 def with_index(frame: Any, wanted: Collection[str]) -> Any:

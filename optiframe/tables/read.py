@@ -32,7 +32,7 @@ from optiframe.tables.columns import (
 )
 from optiframe.tables.excel import is_workbook, merged_words, read_excel
 from optiframe.tables.file_formats import header, read_csv, read_parquet
-from optiframe.tables.frames import from_frame
+from optiframe.tables.frames import column_names, from_frame
 from optiframe.tables.unused_columns import likely
 
 __all__ = ["Coded", "Coder", "Column", "Table", "encode", "headings", "missing", "read_table"]
@@ -201,7 +201,7 @@ def headings(value: Any) -> list[str]:
         frame: Any = nw.from_native(value, eager_only=True)
     except (TypeError, DuplicateError):
         return []
-    return [str(name) for name in frame.columns]
+    return column_names(frame)
 
 
 def _without_blank_end(raw: dict[str, Column]) -> dict[str, Column]:

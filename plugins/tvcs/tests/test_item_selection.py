@@ -913,6 +913,22 @@ def test_a_matrix_in_a_frame_may_have_papers_in_rows_and_numbers_as_names(index:
     assert chosen["paper"].tolist() == ["a", "a", "b", "b"]
 
 
+@pytest.mark.parametrize("kind", ["frame", "xlsx"])
+def test_days_that_head_a_matrix_have_no_time(kind: str, tmp_path: Path) -> None:
+    days = pd.to_datetime(["2024-01-01", "2024-01-02"])
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=days, index=pd.Index(["ann", "bob"], name="worker"))
+    items: Any = frame
+    if kind == "xlsx":
+        frame.to_excel(items := tmp_path / "items.xlsx")
+    problem = ItemSelection.from_frame(items, views=["worker", "day"], at_most={"day": {"2024-01-02": 1}})
+    assert problem.items.ids.tolist() == [
+        f"{worker} / 2024-01-0{day}" for worker in ("ann", "bob") for day in (1, 2)
+    ]
+    times = frame.set_axis(days + pd.Timedelta(hours=8), axis=1)
+    shifts = ItemSelection.from_frame(times, views=["worker", "day"])
+    assert shifts.items.ids[0] == "ann / 2024-01-01 08:00:00"
+
+
 def test_a_matrix_of_many_columns_that_were_added_one_by_one_gives_no_warning() -> None:
     frame = pd.DataFrame({"reviewer": ["a", "b"]})
     with warnings.catch_warnings():
