@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 Ids = NDArray[Any]
 
 _SHOWN = 5  # ids named in a sentence before "and N more"
-_MORE_THAN_NEEDED = re.compile(r"(-?\d+)\.0|(\d{4}-\d\d-\d\d) 00:00:00")
+_WHOLE = re.compile(r"(-?\d+)\.0")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d.*)")
+_MIDNIGHT = "00:00:00"
 _LARGEST = 2.0**53  # float64 holds every whole number up to this
 
 
@@ -21,7 +23,8 @@ def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     """Where each wanted id is in `ids`; -1 where it is not. Ids must be hashable.
 
     An id that is not there is looked for by its spelling: a column of a file is numbers or text as a
-    whole, so that 1 may come as "1", and from some programs as "1.0". A day may come with its midnight.
+    whole, so that 1 may come as "1", and from some programs as "1.0". A day may come with its midnight, but
+    names no midnight where another of the ids has a time.
 
     Parameters
     ----------
@@ -37,20 +40,23 @@ def positions(ids: Ids, wanted: Ids) -> NDArray[np.int64]:
     table = {value: code for code, value in enumerate(ids.tolist())}
     found = [table.get(value, -1) for value in wanted.tolist()]
     if min(found, default=0) < 0:
-        spelled = {_spelling(value): code for value, code in table.items()}
-        spelled |= {str(value): code for value, code in table.items()}
+        written = {str(value): code for value, code in table.items()}
+        times = (_TIME.fullmatch(text) for text in written)
+        days = all(time is None or time[2] == _MIDNIGHT for time in times)
+        spelled = {_spelling(text, days=days): code for text, code in written.items()} | written
         found = [
-            spelled.get(str(value), spelled.get(_spelling(value), -1)) if code < 0 else code
-            for value, code in zip(wanted.tolist(), found, strict=True)
+            spelled.get(text, spelled.get(_spelling(text, days=days), -1)) if code < 0 else code
+            for text, code in zip(map(str, wanted.tolist()), found, strict=True)
         ]
     return np.array(found, dtype=np.int64)
 
 
-def _spelling(value: Any) -> str:
-    """An id as text; a whole number without its .0, and a day without its midnight."""
-    text = str(value)
-    found = _MORE_THAN_NEEDED.fullmatch(text)
-    return found[1] or found[2] if found else text
+def _spelling(text: str, *, days: bool) -> str:
+    """An id without what some programs add: the .0 of a whole number, and the midnight of `days`."""
+    if whole := _WHOLE.fullmatch(text):
+        return whole[1]
+    time = _TIME.fullmatch(text) if days else None
+    return time[1] if time and time[2] == _MIDNIGHT else text
 
 
 def whole_ids(ids: Ids) -> Ids:

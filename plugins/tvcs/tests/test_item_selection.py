@@ -770,6 +770,18 @@ def test_bounds_on_days_are_given_by_the_date(kind: str, tmp_path: Path) -> None
         assert optiframe.solve(problem, progress=False).solution.ids.tolist() == ["a"]
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_a_day_does_not_name_its_midnight_among_times(text: bool) -> None:
+    at = [datetime.datetime(2024, 1, 1, hour) for hour in (8, 0, 9)]
+    items = {"item": list("abc"), "value": [1, 2, 3], "at": list(map(str, at)) if text else at}
+    for day in ("2024-01-01", datetime.date(2024, 1, 1)):
+        with pytest.raises(InvalidInput, match=r"no item is in at .*2024"):
+            ItemSelection.from_frame(items, views="at", at_most={"at": {day: 0}})
+    for midnight in ("2024-01-01 00:00:00", at[1]):
+        problem = ItemSelection.from_frame(items, views="at", at_most={"at": {midnight: 0}})
+        assert optiframe.solve(problem, progress=False).solution.ids.tolist() == ["a", "c"]
+
+
 def test_a_pair_as_key_and_value_is_refused_with_the_way_to_write_it() -> None:
     with pytest.raises(
         InvalidInput, match=r"^selection: fixed: a table has .*; give items as \[\['ann', '01'\]\]$"
