@@ -503,6 +503,15 @@ def test_rounding_errors_of_decimals_are_left_out_and_the_answer_says_so() -> No
     assert "is calculated with value rounded to 12 digits" in str(solve(many).solution)
 
 
+@pytest.mark.parametrize("bound", [1.0, math.inf])
+def test_a_choice_that_is_not_proved_best_says_that_rounding_errors_are_left_out(bound: float) -> None:
+    problem = ItemSelection(items={"item": ["a", "b"], "value": [0.1 + 0.2, 0.1]})
+    choice = problem.choice(np.array([True, True]), Proof("integer program", bound, best=False))
+    said = "value counts with 1 decimal: rounding errors, as in 0.30000000000000004, are left out."
+    assert said in str(choice)
+    assert "What bounds are worth" not in str(choice)
+
+
 @pytest.mark.parametrize("value", [0.123456789000001, 1.00000000000001, 1.000000001, -12345.6789])
 def test_decimals_that_differ_in_a_digit_are_no_rounding_errors(value: float) -> None:
     worths = Worths.of(np.array([value, 0.1]))

@@ -49,13 +49,15 @@ def proof_in_words(items: ItemTable, value: float, proof: Proof) -> str:
     if proof.best:
         rounded = " (values rounded to 12 digits)" if proof.bound > value else ""
         said = f"Proved best{rounded}: {_BEST[proof.method].format(why=_why_whole(items))}."
-        return said + _digits_in_words(items, proof)
-    if math.isinf(proof.bound):
-        return "Not proved best, and HiGHS knows no limit on what another choice could be worth."
-    return (
-        f"Not proved best: the integer program of HiGHS{_why_whole(items)} stopped early. No choice is "
-        f"worth more than {number(proof.bound, items)}, {number(proof.bound - value, items)} above this one."
-    )
+    elif math.isinf(proof.bound):
+        said = "Not proved best, and HiGHS knows no limit on what another choice could be worth."
+    else:
+        said = (
+            f"Not proved best: the integer program of HiGHS{_why_whole(items)} stopped early. No choice is "
+            f"worth more than {number(proof.bound, items)}, {number(proof.bound - value, items)} above this "
+            "one."
+        )
+    return said + _digits_in_words(items, proof)
 
 
 def _digits_in_words(items: ItemTable, proof: Proof) -> str:
@@ -63,16 +65,20 @@ def _digits_in_words(items: ItemTable, proof: Proof) -> str:
     name, worths = items.value_name, items.worths
     if worths.noisy is not None:
         return (
-            f" {name} counts with {worths.places or 'no'} decimals: rounding errors, as in {worths.noisy!r}, "
-            "are left out."
+            f" {name} counts with {_decimals(worths.places)}: rounding errors, as in {worths.noisy!r}, are "
+            "left out."
         )
-    if proof.changes is None:
+    if proof.best and proof.changes is None:
         places = most_decimals(items.values)
-        todo = f"; round it to {places or 'no'} decimals" if places >= 0 else ""
+        todo = f"; round it to {_decimals(places)}" if places >= 0 else ""
         return f" What bounds are worth is not known: {name} has too many digits{todo}."
     if not worths.exact and proof.method == "projection":
         return f" What bounds are worth is calculated with {name} rounded to 12 digits."
     return ""
+
+
+def _decimals(places: int) -> str:
+    return f"{places or 'no'} decimal{'' if places == 1 else 's'}"
 
 
 def _why_whole(items: ItemTable) -> str:
