@@ -24,6 +24,7 @@ from optiframe_tvcs.selection.data import Counts
 from optiframe_tvcs.selection.problem import ItemSelection
 from optiframe_tvcs.selection.program import solve_program
 from optiframe_tvcs.selection.proof import Proof
+from optiframe_tvcs.selection.read import joined_name
 from optiframe_tvcs.selection.relaxation import Relaxation
 from optiframe_tvcs.selection.solver import SelectItems
 from optiframe_tvcs.selection.worths import Worths
@@ -762,6 +763,18 @@ def test_pairs_whose_names_hold_the_sign_between_them_are_told_apart() -> None:
     problem = ItemSelection.from_frame(items, forbidden=[("a / b", "c")], **inputs)
     assert problem.items.ids.tolist() == ['"a / b" / c', 'a / "b / c"']
     assert problem.is_forbidden.tolist() == [True, False]
+
+
+def test_no_two_items_have_the_same_joined_name() -> None:
+    names = ["".join(signs) for size in range(4) for signs in itertools.product('x/" ', repeat=size)]
+    seen: dict[str, tuple[str, ...]] = {}
+    for row in itertools.product(names, repeat=2):
+        assert seen.setdefault(joined_name(row), row) == row
+    hard = [['"x', 'y"', "z / w"], ["x / y", '"z', 'w"'], ['x / y" / "z', "a", "b"], ["x", 'y" / "z', "a"]]
+    assert len({joined_name(row) for row in hard}) == len(hard)
+    items = {"a": ['"x', "x / y"], "b": ['y"', '"z'], "c": ["z / w", 'w"'], "value": [1, 2]}
+    assert len(ItemSelection(items=items, views=["a", "b", "c"]).items) == 2
+    assert joined_name(['5" pipe', "a/b"]) == '5" pipe / a/b'
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "frame", "csv"])

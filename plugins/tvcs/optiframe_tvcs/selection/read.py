@@ -205,8 +205,18 @@ def _ids(table: Table, columns: Sequence[str]) -> Ids:
 
 
 def joined_name(names: Iterable[Any]) -> str:
-    """What an item is called that several columns name; a name with the sign between them is in quotes."""
-    return _BETWEEN.join(f'"{name}"' if _BETWEEN in str(name) else str(name) for name in names)
+    """What an item is called that several columns name: another name for any other item.
+
+    A name is in quotes, as in CSV, where it holds the sign between them (with the blanks beside the name) or
+    begins with a quote.
+    """
+    return _BETWEEN.join(_quoted(str(name)) for name in names)
+
+
+def _quoted(name: str) -> str:
+    if _BETWEEN not in f" {name} " and not name.startswith('"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _refuse_twice(table: Table, ids: Ids, named_by: tuple[str, ...], named: bool) -> None:
