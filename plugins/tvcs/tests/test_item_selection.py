@@ -7,6 +7,7 @@ import itertools
 import math
 import pickle
 import re
+import time
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -225,6 +226,21 @@ def test_what_was_not_computed_because_the_user_stopped_is_said_so(monkeypatch: 
     assert "of the bounds are worth was not computed because you stopped it." in said
     assert "may be chosen for a smaller change; not computed because you stopped it." in said
     assert "prices_time" not in said
+
+
+def test_each_program_has_what_is_left_of_the_time_for_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"item": list("stuvwxyz"), "value": range(1, 9)} | {view: list("ppqqrrss") for view in "abc"}
+    problem = ItemSelection(items=table, views=list("abc"), at_most={"a": 1, "total": 3})
+    left: list[float] = []
+
+    def slow(counts: Counts, worths: Any, least: Any, most: Any, seconds: float) -> None:
+        left.append(seconds)
+        time.sleep(0.02)
+
+    monkeypatch.setattr("optiframe_tvcs.selection.solver.best_worth", slow)
+    optiframe.solve(problem, progress=False, prices_time=5, solver="tvcs.select")
+    assert len(left) > 2
+    assert all(later < earlier - 0.01 for earlier, later in itertools.pairwise([5.01, *left]))
 
 
 def test_with_three_views_a_bound_that_is_not_used_up_may_be_worth_something() -> None:

@@ -115,14 +115,14 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
             )
             return None if exchanges is None else exchanges.divided(worths.divisor)
 
+        seconds = 0.0 if run.stopping else min(self.prices_time, run.time_left())
+        end = perf_counter() + seconds
+
         def again(changed: Counts, least: Mask, most: Mask) -> float | None:
             if run.stopping:
                 return None
-            left = min(self.prices_time, run.time_left())
-            return best_worth(changed, worths.whole, least, most, left)
+            return best_worth(changed, worths.whole, least, most, end - perf_counter())
 
-        seconds = 0.0 if run.stopping else min(self.prices_time, run.time_left())
-        started = perf_counter()
         relaxed = relax(counts, worths.whole, chosen, least=fixed, most=~forbidden, seconds=0.1 * seconds)
         found_again = changes_by_solving(
             problem.items,
@@ -133,7 +133,7 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
             forbidden=forbidden,
             relaxed=relaxed,
             again=again,
-            seconds=seconds - (perf_counter() - started),
+            seconds=end - perf_counter(),
         )
         return replace(found_again, stopped=run.stopping).divided(worths.divisor)
 
