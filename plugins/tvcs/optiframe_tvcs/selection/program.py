@@ -63,24 +63,17 @@ def solve_program(
     seconds
         Limit on the time.
     """
-    _, matrix, lower, upper = asked_rows(counts)
-    scale, options = cost_scale(worths), limited(seconds)
-    bounds = np.stack([least, most], axis=1).astype(np.float64)
+    scale = cost_scale(worths)
     if whole:
+        _, matrix, lower, upper = asked_rows(counts)
         rows = LinearConstraint(matrix, lower, upper) if len(lower) else None
+        bounds, options = Bounds(least.astype(np.float64), most.astype(np.float64)), limited(seconds)
         options["mip_rel_gap"] = 0.0
         found = interruptible(
-            lambda: milp(
-                -worths * scale, integrality=1, bounds=Bounds(*bounds.T), constraints=rows, options=options
-            )
+            lambda: milp(-worths * scale, integrality=1, bounds=bounds, constraints=rows, options=options)
         )
     else:  # its interior points are 6 times faster than its simplex on 100,000 items; both end at a vertex
-        sides, limits = sp.vstack([matrix, -matrix], format="csr"), np.concatenate([upper, -lower])
-        found = interruptible(
-            lambda: linprog(
-                -worths * scale, sides, limits, bounds=bounds, method="highs-ipm", options=options
-            )
-        )
+        found = linear_program(counts, worths, least, most, method="highs-ipm", seconds=seconds)[0]
     if found.status == INFEASIBLE:
         return Outcome(None, math.inf, infeasible=True)
     if found.x is None:
@@ -98,6 +91,22 @@ def solve_program(
         bound = max(worth, float(np.floor(bound + tolerance)))
         return Outcome(chosen, bound, best=bound == worth)
     return Outcome(chosen, max(worth, bound), best=done and bound - worth <= tolerance)
+
+
+def linear_program(
+    counts: Counts, worths: Array, least: Mask, most: Mask, *, method: str, seconds: float
+) -> tuple[Any, sp.csr_array, Array]:
+    """What `linprog` finds by a method where items may be divided, and the rows and limits it was given.
+
+    The rows are those of the counts whose bounds ask for something, and then the same with signs reversed,
+    for their lower bounds. Costs are worths times `cost_scale`.
+    """
+    _, matrix, lower, upper = asked_rows(counts)
+    rows, limits = sp.vstack([matrix, -matrix], format="csr"), np.concatenate([upper, -lower])
+    bounds = np.stack([least, most], axis=1).astype(np.float64)
+    costs, options = -worths * cost_scale(worths), limited(seconds)
+    found = interruptible(lambda: linprog(costs, rows, limits, bounds=bounds, method=method, options=options))
+    return found, rows, limits
 
 
 def asked_rows(counts: Counts) -> tuple[NDArray[np.intp], sp.csr_array, Array, Array]:

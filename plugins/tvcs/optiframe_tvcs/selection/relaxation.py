@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from optiframe.records.fields import Array
 from optiframe_tvcs.selection.data import Counts, Mask
@@ -18,8 +15,7 @@ from optiframe_tvcs.selection.program import (
     INFEASIBLE,
     asked_rows,
     cost_scale,
-    interruptible,
-    limited,
+    linear_program,
     solve_program,
 )
 
@@ -114,18 +110,14 @@ class _Solved:
 
 
 def _solve(counts: Counts, worths: Array, least: Mask, most: Mask, seconds: float) -> _Solved | None:
-    asked, matrix, lower, upper = asked_rows(counts)
-    scale = cost_scale(worths)
-    sides, limits = sp.vstack([matrix, -matrix], format="csr"), np.concatenate([upper, -lower])
-    bounds = np.stack([least, most], axis=1).astype(np.float64)
-    solve = partial(linprog, -worths * scale, sides, limits, bounds=bounds, method="highs")
-    found = interruptible(partial(solve, options=limited(seconds)))
+    found, rows, limits = linear_program(counts, worths, least, most, method="highs", seconds=seconds)
+    asked = asked_rows(counts)[0]
     if found.status == INFEASIBLE:
         return _Solved(np.zeros(len(worths)), -math.inf, asked, np.zeros((2, len(asked))), worths)
     if found.status != 0:
         return None
-    prices = np.maximum(-found.ineqlin.marginals, 0.0) / scale
-    gains = worths - sides.T @ prices
+    prices = np.maximum(-found.ineqlin.marginals, 0.0) / cost_scale(worths)
+    gains = worths - rows.T @ prices
     bound = float(limits @ prices + np.where(gains > 0, most * gains, least * gains).sum())
     bound += _ROUNDING * (float(np.abs(worths).max(initial=0.0)) + abs(bound))
     return _Solved(np.asarray(found.x), bound, asked, prices.reshape(2, -1), gains)
