@@ -24,9 +24,10 @@ class Worths:
     whole
         Whole numbers as float64, shape (items,).
     divisor
-        `whole` / `divisor` are the values: a power of ten where they are decimals.
+        `whole` / `divisor` are the values, without what is rounded; a power of ten if `exact`.
     exact
-        Whether the values are decimals. Otherwise they are rounded to 2^-40 of the largest.
+        Whether the values are decimals, but for rounding errors (`noisy`). Otherwise they are rounded to
+        2^-40 of the largest.
     noisy
         A value that is a decimal but for a rounding error, such as 0.33000000000000007; None: there is none.
     """
@@ -56,7 +57,8 @@ class Worths:
 
     @property
     def places(self) -> int:
-        """How many decimals the values have, if `exact`."""
+        """How many decimals the values have; only where `exact`."""
+        assert self.exact
         return round(math.log10(self.divisor))
 
     def total(self, chosen: NDArray[np.bool_], values: Array) -> float:
