@@ -15,7 +15,7 @@ from optiframe.tables.columns import GAP_WORDS
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _SEPARATORS = ",;\t"
-_GLANCE = 20  # lines that show which of several signs in the header separates
+_LOOKED_AT = 20  # lines that show which of several signs in the header separates
 _DECLARED = re.compile(r'\s*"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 
 
@@ -34,7 +34,7 @@ def separator_of(line: str, below: Iterable[str]) -> str:
     found = [mark for mark in _SEPARATORS if mark in bare]
     if len(found) < 2 or '"' in bare:
         return found[0] if found and '"' not in bare else ","
-    lines = [line, *islice(below, _GLANCE)]
+    lines = [line, *islice(below, _LOOKED_AT)]
     widths = {mark: _widths(lines, mark) for mark in found}
     agreed = [mark for mark in found if len(widths[mark]) == 1]
     return max(agreed, key=lambda mark: max(widths[mark]), default=",")
