@@ -16,15 +16,14 @@ from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.excel import SUFFIXES
 from optiframe.tables.frames import with_index
 from optiframe.tables.ids import plain
-from optiframe.tables.number_columns import as_number
+from optiframe.tables.number_columns import POINTED, as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
 from optiframe_tvcs.selection.read import is_file_name, places, refuse_no_file
 from optiframe_tvcs.sets.caps import OTHERS, without_index
 
 _SHORT = {"at_most": "max", "at_least": "min"}
-_SEPARATED = re.compile(r"\s*\d+([.,' \u00a0\u202f]\d+)+\s*")
-_THOUSANDS = re.compile(r"\s*[1-9]\d{0,2}(\.\d{3})+\s*")  # or 1 with three decimals: nobody can tell
+_SEPARATED = re.compile(r"\d+([.,' \u00a0\u202f]\d+)+")
 
 
 def read_bounds(value: Any, info: ValidationInfo) -> dict[str, Counted]:
@@ -209,10 +208,10 @@ def _whole(value: Any, what: str) -> int:
         value = int(value)
     text = value if isinstance(value, str) else ""
     number = as_number(value)
-    if not 0 <= number <= NO_LIMIT or number % 1 or _THOUSANDS.fullmatch(text):
+    if not 0 <= number <= NO_LIMIT or number % 1 or POINTED.fullmatch(text.strip()):
         shown = repr(value) if text else value
         hint = ""
-        if _SEPARATED.fullmatch(text):
+        if _SEPARATED.fullmatch(text.strip()):
             hint = "; write it in digits alone, without separators of thousands and decimals, such as 1000"
         elif 0 < number < 1 or text.strip().endswith("%"):
             hint = "; write how many items the share comes to"

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids, spelled_alike
+from optiframe.tables.number_columns import POINTED
 from optiframe_tvcs.selection.data import View
 
 _FEWEST = 4  # items from which a value is compared with the sum of all others
 _SHORTEST = 5  # letters of a name that one letter more, less or otherwise hardly makes another
 _MOST = 5_000  # names that are compared letter by letter
 _TOTAL = re.compile(r"\W*((sub|grand)[ -]?)?(totals?|sum|summe|gesamt)\b.*", re.IGNORECASE)
-_POINTED = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
 _WHOLE = re.compile(r"-?\d{1,3}")
 
 
@@ -71,8 +71,8 @@ def thousands(cells: NDArray[Any]) -> str:
     """
     if cells.dtype != object or not all(isinstance(cell, str) for cell in cells.tolist()):
         return ""
-    pointed = [cell for cell in cells.tolist() if _POINTED.fullmatch(cell)]
-    others = [cell for cell in cells.tolist() if not _POINTED.fullmatch(cell)]
+    pointed = [cell for cell in cells.tolist() if POINTED.fullmatch(cell)]
+    others = [cell for cell in cells.tolist() if not POINTED.fullmatch(cell)]
     return str(pointed[0]) if len(pointed) > 1 and others and all(map(_WHOLE.fullmatch, others)) else ""
 
 
