@@ -9,7 +9,8 @@ import pytest
 
 import optiframe as of
 from optiframe import Minimize, Objective, from_function
-from optiframe.problems.objectives.losses import LinearModel, Logistic
+from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.problems.objectives.robust_losses import Huber, Poisson
 from optiframe.solving.derivative_check import gradient_finding
 
 KEY = "objective.gradient-differs"
@@ -133,6 +134,43 @@ def test_wrong_slopes_and_bends_of_a_linear_model_are_named_and_right_ones_are_n
     assert _found_of_model(seed) is None
     assert _found_of_model(seed, slope=-1.0) == _found_of_model(seed, slope=2.0) == KEY
     assert _found_of_model(seed, bend=-1.0) == _found_of_model(seed, bend=2.0) == "objective.bends-differ"
+
+
+def _of_scaled(loss: type[LinearModel], scale: float, seed: int, near: bool, **parts: Any) -> str | None:
+    """What is found of a loss that hands on to its own, at a start of zeros or near the best point."""
+    handed = {name: getattr(loss, name) for name in ("losses", "slopes", "bends")}
+    for name, part in parts.items():
+        handed[name] = lambda self, z, part=part, of=handed[name]: part * of(self, z)
+    mine = type("Mine", (loss,), {"__module__": __name__, **handed})
+    rng = np.random.default_rng(seed)
+    matrix, x = scale * rng.standard_normal((200, 10)), rng.standard_normal(10)
+    target = matrix @ x + 0.5 * rng.standard_normal(200)
+    if loss in (Logistic, SquaredHinge):
+        target = np.sign(target)
+    if loss is Poisson:
+        target = rng.integers(0, 5, 200)
+    start = x + 1e-3 * rng.standard_normal(10) / scale if near else np.zeros(10)
+    finding = gradient_finding(Minimize(mine(matrix=matrix, target=target, l2=1e-3)), start, seed)
+    return finding and finding.identifier
+
+
+@pytest.mark.parametrize("loss", [LeastSquares, Logistic, SquaredHinge, Huber, Poisson])
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e5, 1e6])
+def test_the_size_of_features_neither_makes_right_derivatives_wrong_nor_hides_mistakes(
+    loss: type[LinearModel], scale: float
+) -> None:
+    for seed in range(5):
+        assert _of_scaled(loss, scale, seed, near=True) is None
+        assert _of_scaled(loss, scale, seed, near=False) is None
+        for wrong in (-1.0, 2.0):
+            assert _of_scaled(loss, scale, seed, near=False, slopes=wrong, bends=wrong) == KEY
+            if loss is not Huber or scale <= 1:  # else most bends at 0 are 0
+                assert _of_scaled(loss, scale, seed, near=False, bends=wrong) == "objective.bends-differ"
+
+
+def test_the_look_does_not_stop_a_run_over_a_class_from_nowhere() -> None:
+    nowhere = type("Nowhere", (_Shifted,), {"gradient": lambda self, x: 1 - 1 / x, "__module__": None})
+    assert gradient_finding(Minimize(nowhere(), start=np.ones(2)), None, 0) is None
 
 
 def test_it_asks_for_four_values_and_one_gradient_and_only_where_calls_are_not_limited() -> None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from optiframe_tvcs import SparseRegressor, ThreeView
+from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
 
 import optiframe
 from optiframe import Minimize, from_function
@@ -92,3 +92,30 @@ def test_wrong_derivatives_of_an_own_loss_are_findings_of_a_fit(solver: str) -> 
         for weights in (None, rng.integers(1, 4, 60)):
             model = SparseRegressor(2, loss=loss, solver=solver).fit(matrix, target, sample_weight=weights)
             assert [finding.identifier for finding in model.findings_] == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1e-6, 1e3, 1e5])
+def test_right_derivatives_pass_at_features_of_any_size(scale: float, weighted: bool) -> None:
+    class LogCosh(LinearModel):
+        def losses(self, z: Any) -> Any:
+            return np.logaddexp(z - self.target, self.target - z) - np.log(2)
+
+        def slopes(self, z: Any) -> Any:
+            return np.tanh(z - self.target)
+
+        def bends(self, z: Any) -> Any:
+            return 1 - np.tanh(z - self.target) ** 2
+
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        matrix = scale * rng.standard_normal((200, 10))
+        weights = rng.integers(1, 4, 200) if weighted else None
+        labels = matrix[:, 0] / scale + rng.standard_normal(200) > 0
+        target = matrix[:, 0] + rng.standard_normal(200)
+        for model, goal in (
+            (SparseClassifier(2, standardize=False), labels),
+            (SparseRegressor(2, standardize=False, loss=LogCosh), target),
+        ):
+            findings = model.fit(matrix, goal, sample_weight=weights).findings_
+            assert not any("differ" in (finding.identifier or "") for finding in findings)
