@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
+from optiframe_tvcs.learning.iht import IterativeHardThresholding
+from optiframe_tvcs.learning.stochastic import StochasticIHT
 
 import optiframe
-from optiframe import Minimize, from_function
+from optiframe import Minimize, Solver, from_function
 from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.objective import FiniteSum
-from optiframe.problems.sets.vector_sets import Cardinality
+from optiframe.problems.sets.vector_sets import Cardinality, NonNegative
 
 pytestmark = pytest.mark.filterwarnings("ignore::optiframe.NotConverged")
 
@@ -57,6 +59,68 @@ def test_a_gradient_of_nan_is_reported_before_a_sparse_run() -> None:
     wrong = from_function(lambda x: float(np.sum((x - 1) ** 2)), 5, gradient=lambda x: np.full(5, np.nan))
     result = optiframe.solve(Minimize(wrong, over=Cardinality(size=2)), "tvcs.gradmp", progress=False)
     assert "objective.gradient-differs" in {finding.identifier for finding in result.findings}
+
+
+class _Roots(FiniteSum):
+    """Squared distances plus roots, whose slopes are infinite where an entry is 0."""
+
+    name = "test.roots"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (3,)
+
+    def __len__(self) -> int:
+        return 2
+
+    def take(self, indices: Any) -> _Roots:
+        return self
+
+    def value(self, x: Any) -> float:
+        return float(np.sum((x - [2.0, -1.0, 0.5]) ** 2) / 2 + 0.5 * np.sqrt(x).sum())
+
+    def gradient(self, x: Any) -> Any:
+        with np.errstate(divide="ignore"):
+            return x - [2.0, -1.0, 0.5] + 0.25 / np.sqrt(x)
+
+
+@pytest.mark.parametrize("start", [np.ones(3), np.array([1.0, 0.0, 0.0])])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        IterativeHardThresholding(),
+        IterativeHardThresholding(step=0.5),
+        StochasticIHT(block=1),
+        StochasticIHT(block=1, step=0.5),
+    ],
+)
+def test_a_gradient_that_is_infinite_where_the_set_holds_the_point_does_not_end_a_run(
+    solver: Solver, start: Any
+) -> None:
+    problem = Minimize(_Roots(), over=NonNegative())
+    result = optiframe.solve(problem, solver, start=start, progress=False)
+    assert result.status == "converged"
+    assert result.solution == pytest.approx([1.8139, 0.0, 0.0], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "solver",
+    ["tvcs.gradmp", "tvcs.htp", "tvcs.iht", "tvcs.stochastic-iht", "tvcs.stochastic-gradmp"],
+)
+@pytest.mark.parametrize("views", [False, True])
+def test_an_infinite_gradient_that_leads_nowhere_ends_a_sparse_run_as_diverged(
+    solver: str, views: bool
+) -> None:
+    class Steep(_Blind):
+        name = "test.steep"
+
+        def gradient(self, x: Any) -> Any:
+            return np.where(np.arange(6) == 4, np.inf, 2 * (x - 1))
+
+    over = ThreeView.of_matrix((2, 3), 2, 1, 1) if views else Cardinality(size=2)
+    result = optiframe.solve(Minimize(Steep(), over=over), solver, progress=False)
+    assert result.status == "diverged"
+    assert "the gradient at the point reached is not finite: entry 4 is inf" in result.message
 
 
 class _Squares(LinearModel):

@@ -11,10 +11,10 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
-from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
+from optiframe_tvcs.learning.steps import into, nowhere
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
     enlarged,
@@ -82,10 +82,11 @@ def pursue(problem: Minimize, run: Run, inner: Inner) -> Iterates:
     supports: list[bytes] = []
     while True:
         gradient = function.gradient(x)
-        if (end := not_finite(gradient)) is not None:
+        matched = into(doubled, gradient)
+        if matched is None:
             yield Iterate(x)
-            return end
-        wide = support(doubled.project(gradient)) | support(x)
+            return nowhere(gradient)
+        wide = support(matched) | support(x)
         z = minimise_on(function, wide, x, inner, run.time_left)
         moved = np.asarray(onto.project(z))
         residual = max(norm(moved - x), norm(z - moved))

@@ -6,12 +6,11 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
-from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import digest
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
-from optiframe_tvcs.learning.steps import Descent, Step, why_no_step
+from optiframe_tvcs.learning.steps import Descent, Step, nowhere, why_no_step
 from optiframe_tvcs.sets.sparse_sets import (
     first_point,
     norm,
@@ -68,13 +67,10 @@ class HardThresholdingPursuit(Solver[Minimize, Array, None]):
         seen: set[bytes] = set()
         while True:
             gradient = function.gradient(x)
-            if (end := not_finite(gradient)) is not None:
-                yield Iterate(x)
-                return end
             moved = descent.move(x, gradient)
             if moved is None:
                 yield Iterate(x)
-                return Status.STALLED, "no step along the gradient lowers the objective"
+                return nowhere(gradient)
             residual, key = norm(moved - x) / descent.step, digest(support(moved))
             x = minimise_on(function, support(moved), moved, self.inner, run.time_left)
             yield Iterate(x, residual, info={"step": descent.step})

@@ -6,10 +6,9 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
-from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.learning.steps import FAR, Descent, Step, why_no_step
+from optiframe_tvcs.learning.steps import FAR, Descent, Step, nowhere, why_no_step
 from optiframe_tvcs.sets.sparse_sets import Projector, first_point, norm, projector
 
 
@@ -65,13 +64,10 @@ def descend(problem: Minimize, onto: Projector, x: Array, rule: Step) -> Iterate
     descent = Descent(function, onto, rule)
     while True:
         gradient = function.gradient(x)
-        if (end := not_finite(gradient)) is not None:
-            yield Iterate(x)
-            return end
         moved = descent.move(x, gradient)
         if moved is None:
             yield Iterate(x)
-            return Status.STALLED, "no step along the gradient lowers the objective"
+            return nowhere(gradient)
         residual = norm(moved - x) / descent.step
         if residual > FAR or norm(moved) > FAR:  # the latter where steps, and not gradients, grow
             yield Iterate(x)

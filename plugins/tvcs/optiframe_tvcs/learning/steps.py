@@ -7,9 +7,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from optiframe.errors import InvalidInput
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
+from optiframe.solving.finite_gradient import not_finite
+from optiframe.solving.result import Status
 from optiframe_tvcs.sets.sparse_sets import Projector, norm
 
 Step = Annotated[
@@ -37,8 +40,30 @@ def why_no_step(problem: Minimize, step: Step) -> str | None:
     return None
 
 
+def into(onto: Projector, point: Array) -> Array | None:
+    """The projection of a point; None where it is not finite, or nan came in.
+
+    Entries may be infinite, as those of gradients on the boundary of a set, which then holds the point there.
+    """
+    if np.isnan(point).any():  # sets that keep the largest entries take nan for 0
+        return None
+    try:
+        found = np.asarray(onto.project(point))
+    except InvalidInput:
+        if np.isfinite(point).all():
+            raise
+        return None  # a `ThreeView` takes finite points only
+    return found if np.isfinite(found).all() else None
+
+
+def nowhere(gradient: Array) -> tuple[Status, str]:
+    """How a run ends at a gradient along which no step leads anywhere."""
+    return not_finite(gradient) or (Status.STALLED, "no step along the gradient lowers the objective")
+
+
 def first_trial(function: Objective, x: Array, gradient: Array) -> float:
-    """One over the curvature at `x` along the gradient, by a difference of two gradients."""
+    """One over the curvature at `x` along the finite part of the gradient, by a difference of two."""
+    gradient = np.where(np.isfinite(gradient), gradient, 0.0)
     length = norm(gradient)
     if length == 0.0:
         return 1.0
@@ -69,28 +94,29 @@ class Descent:
         self._last: tuple[Array, Array] | None = None
 
     def move(self, x: Array, gradient: Array) -> Array | None:
-        """P(x - step * gradient); None when backtracking finds no step that goes down."""
+        """P(x - step * gradient); None when not finite, or when backtracking finds no step that goes down."""
         if self.rule != "backtracking":
-            return np.asarray(self.onto.project(x - self.step * gradient))
+            return into(self.onto, x - self.step * gradient)
         trial = self._trial(x, gradient)
         self._last = x, gradient
         value = self.function.value(x)
         room = _ROUNDING * abs(value)
         for _ in range(_HALVINGS):
-            moved = np.asarray(self.onto.project(x - trial * gradient))
-            bound = value - LEAST_DECREASE * float(np.sum((moved - x) ** 2)) / (2 * trial) + room
-            with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
-                ahead = self.function.value(moved)
-            if ahead <= bound:
-                self.step = trial
-                return moved
+            if (moved := into(self.onto, x - trial * gradient)) is not None:
+                bound = value - LEAST_DECREASE * float(np.sum((moved - x) ** 2)) / (2 * trial) + room
+                with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
+                    ahead = self.function.value(moved)
+                if ahead <= bound:
+                    self.step = trial
+                    return moved
             trial /= 2
         return None
 
     def _trial(self, x: Array, gradient: Array) -> float:
         if self._last is None:
             return first_trial(self.function, x, gradient)
-        moved, turned = x - self._last[0], gradient - self._last[1]
+        with np.errstate(invalid="ignore"):  # infinite entries: then nothing is known of the curvature
+            moved, turned = x - self._last[0], gradient - self._last[1]
         bend = float(np.vdot(moved, turned))
         # Not convex along the move: nothing speaks against a longer step.
         return float(np.sum(moved**2)) / bend if bend > 0 else 2.0 * self.step

@@ -11,13 +11,12 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.objective import FiniteSum, Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
-from optiframe.solving.finite_gradient import not_finite
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import Lowest, doubled_projector, pursue
 from optiframe_tvcs.learning.iht import descend
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
-from optiframe_tvcs.learning.steps import FAR, first_trial
+from optiframe_tvcs.learning.steps import FAR, first_trial, into, nowhere
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
     first_point,
@@ -129,19 +128,19 @@ class StochasticIHT(_Stochastic):
             iteration, in_pass = iteration + 1, in_pass + 1
             block = blocks.draw()
             gradient = block.gradient(x)
-            if (end := not_finite(gradient)) is not None:
-                yield Iterate(x)
-                return end
             if self.step == "backtracking":
                 step = first_trial(block, x, gradient) if step is None else step
-                x, step = _below_the_parabola(block, onto, x, gradient, step)
+                moved, step = _below_the_parabola(block, onto, x, gradient, step)
             else:
                 assert step is not None
-                moved = np.asarray(onto.project(x - step * gradient))
-                if norm(moved - x) > FAR * step:
-                    yield Iterate(x)
-                    return Status.DIVERGED, "the moves grow without end; take a shorter step"
-                x = moved
+                moved = into(onto, x - step * gradient)
+            if moved is None:
+                yield Iterate(x)
+                return nowhere(gradient)
+            if self.step != "backtracking" and norm(moved - x) > FAR * step:
+                yield Iterate(x)
+                return Status.DIVERGED, "the moves grow without end; take a shorter step"
+            x = moved
             yield Iterate(x, self._residual(problem, onto, x, step, iteration), info={"step": step})
             if self.growth > 1 and in_pass >= len(blocks.parts):
                 size, in_pass = size * self.growth, 0
@@ -197,10 +196,11 @@ class StochasticGradMP(_Stochastic):
         while since < _VAIN * len(blocks.parts):
             iteration += 1
             gradient = blocks.draw().gradient(x)
-            if (end := not_finite(gradient)) is not None:
+            matched = into(doubled, gradient)
+            if matched is None:
                 yield Iterate(x)
-                return end
-            wide = support(doubled.project(gradient)) | support(x)
+                return nowhere(gradient)
+            wide = support(matched) | support(x)
             z = minimise_on(function, wide, x, self.inner, run.time_left)
             x = np.asarray(onto.project(z))
             yield Iterate(x, self._residual(problem, onto, x, step, iteration))
@@ -211,16 +211,17 @@ class StochasticGradMP(_Stochastic):
 
 def _below_the_parabola(
     block: FiniteSum, onto: Projector, x: Array, gradient: Array, step: float
-) -> tuple[Array, float]:
+) -> tuple[Array | None, float]:
     """The step into the set, halved until the block lies below its parabola there; and that step."""
     value = block.value(x)
     for _ in range(_HALVINGS):
-        moved = np.asarray(onto.project(x - step * gradient))
-        move = moved - x
-        parabola = value + float(np.vdot(gradient, move)) + float(np.sum(move**2)) / (2 * step)
-        with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
-            ahead = block.value(moved)
-        if ahead <= parabola + _ROUNDING * abs(value):
-            break
+        if (moved := into(onto, x - step * gradient)) is not None:
+            move = moved - x
+            slope = float(np.vdot(np.where(move, gradient, 0.0), move))  # infinite entries may not move
+            parabola = value + slope + float(np.sum(move**2)) / (2 * step)
+            with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
+                ahead = block.value(moved)
+            if ahead <= parabola + _ROUNDING * abs(value):
+                break
         step /= 2
     return moved, step
