@@ -403,9 +403,9 @@ def test_targets_that_are_no_numbers_are_named(wrong: Any, text: str) -> None:
         ({"fit_intercept": None}, "fit_intercept must be True or False, got None"),
         ({"fit_intercept": 2}, "fit_intercept must be True or False, got 2"),
         ({"standardize": "no"}, "standardize must be True or False, got 'no'"),
-        ({"seed": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
-        ({"seed": "a"}, "seed must be a whole number from 0 to 4294967295, got 'a'"),
-        ({"seed": None, "size": 2}, "seed must be a whole number from 0 to 4294967295, got None"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"seed": "a"}, "seed must be a whole number of at least 0, got 'a'"),
+        ({"seed": None, "size": 2}, "seed must be a whole number of at least 0, got None"),
         ({"over": [1]}, "over must be a ThreeView or None, got list"),
         ({"over": ThreeView(total=2, size=3)}, "shape"),
         ({"l2": -1.0}, "l2"),
@@ -417,6 +417,12 @@ def test_wrong_parameters_are_named(parameters: dict[str, Any], text: str) -> No
     with pytest.raises(Exception, match=text) as caught:
         clone(SparseRegressor(**parameters)).fit(matrix, target)
     assert caught.type.__module__.startswith("optiframe")
+
+
+@pytest.mark.parametrize("size", [2, "cv"])
+def test_a_seed_of_more_than_32_bits_is_taken(size: Any) -> None:
+    matrix, target = samples(n=60, p=5)
+    assert SparseRegressor(size, seed=2**40).fit(matrix, target).size_ == (2 if size == 2 else 3)
 
 
 def test_pickles_predict_the_same_and_do_not_hold_the_samples() -> None:

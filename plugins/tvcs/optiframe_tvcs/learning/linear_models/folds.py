@@ -17,6 +17,7 @@ require("sklearn", "sklearn", "optiframework-tvcs")
 from sklearn.model_selection import KFold, StratifiedKFold  # noqa: E402  # after the message
 
 Rows = NDArray[np.intp]
+_SEEDS = 2**32  # of NumPy's older generators, which shuffle scikit-learn's folds
 _PURPOSES = ("learn from", "judge by")
 
 
@@ -59,7 +60,7 @@ def folds(
             )
         # Tables often come sorted; consecutive rows would then be folds unlike each other.
         kind = StratifiedKFold if classes else KFold
-        cv = kind(min(int(cv), fewest), shuffle=True, random_state=seed)
+        cv = kind(min(int(cv), fewest), shuffle=True, random_state=seed % _SEEDS)
     if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise InvalidInput(
             f"cv must be a number of folds, a splitter of scikit-learn or pairs of rows, got {cv!r:.40}"

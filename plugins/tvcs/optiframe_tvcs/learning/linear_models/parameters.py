@@ -11,16 +11,14 @@ import numpy as np
 from optiframe.errors import InvalidInput, nearest
 from optiframe.problems.objectives.losses import LinearModel
 
-_LARGEST_SEED = 2**32 - 1  # that NumPy's older generators take, which shuffle scikit-learn's folds
-
 
 def refuse_wrong_parameters(fit_intercept: Any, standardize: Any, seed: Any) -> None:
     """Raise `InvalidInput` for a switch that is neither True nor False, and for a seed that is none."""
     for name, value in (("fit_intercept", fit_intercept), ("standardize", standardize)):
         if not isinstance(value, bool | np.bool_):
             raise InvalidInput(f"{name} must be True or False, got {value!r:.40}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _LARGEST_SEED:
-        raise InvalidInput(f"seed must be a whole number from 0 to {_LARGEST_SEED}, got {seed!r:.40}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed must be a whole number of at least 0, got {seed!r:.40}")
 
 
 def loss_class(loss: Any, known: Mapping[str, type[LinearModel]]) -> type[LinearModel]:
