@@ -87,12 +87,14 @@ def _pair(split: Any, samples: int, number: int) -> tuple[Rows, Rows]:
     parts = []
     for purpose, part in zip(_PURPOSES, (kept, left), strict=True):
         try:
-            rows = np.arange(samples)[np.asarray(part) if np.size(part) else []]
-        except IndexError:
+            rows: Rows | None = np.arange(samples)[np.asarray(part) if np.size(part) else []]
+        except (IndexError, ValueError):  # the latter of lists in lists
+            rows = None
+        if rows is None or rows.ndim != 1:
             raise InvalidInput(
-                f"cv: the rows to {purpose} of split {number} must be row numbers from 0 to {samples - 1}, "
-                "or a mask of all rows"
-            ) from None
+                f"cv: the rows to {purpose} of split {number} must be a list of row numbers from 0 to "
+                f"{samples - 1}, or a mask of all rows"
+            )
         if not len(rows):
             raise InvalidInput(f"cv: split {number} has no rows to {purpose}; leave it out")
         parts.append(rows)
