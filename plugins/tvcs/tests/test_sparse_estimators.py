@@ -525,7 +525,7 @@ def test_a_fit_that_is_refused_leaves_the_last_model_as_it_is() -> None:
         assert np.array_equal(refused.predict(matrix), expected)
 
 
-def test_chosen_features_have_names_and_fits_of_frames_do_not_warn() -> None:
+def test_chosen_features_have_names_which_are_a_list_and_fits_of_frames_do_not_warn() -> None:
     pandas = pytest.importorskip("pandas")
     matrix, target = samples(p=6)
     table = pandas.DataFrame(matrix, columns=list("abcdef"))
@@ -541,6 +541,9 @@ def test_chosen_features_have_names_and_fits_of_frames_do_not_warn() -> None:
             model.get_feature_names_out(list("uvwxyz"))
         with pytest.raises(InvalidInput, match="number of features, 6; got 1"):
             model.get_feature_names_out(["a"])
+        for wrong in ("abcdef", 6):
+            with pytest.raises(InvalidInput, match="input_features must be a list of names, one for each"):
+                model.get_feature_names_out(wrong)
     unnamed = SparseRegressor(3).fit(matrix, target)
     assert list(unnamed.get_feature_names_out()) == ["x0", "x1", "x2"]
     assert list(unnamed.get_feature_names_out(list("uvwxyz"))) == ["u", "v", "w"]

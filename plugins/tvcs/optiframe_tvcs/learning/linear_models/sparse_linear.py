@@ -203,21 +203,26 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         Raises
         ------
         InvalidInput
-            When `input_features` are not one for each feature, or not the names that columns had in `fit`.
+            When `input_features` are not a list of one for each feature, or not the names in `fit`.
         """
         kept = self.get_support(indices=True)
         learnt = getattr(self, "feature_names_in_", None)
         names = learnt if input_features is None else input_features
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
-        if len(names) != self.n_features_in_:
+        every = np.asarray(names, dtype=object)
+        if every.ndim != 1:  # a string, say
+            raise InvalidInput(
+                f"input_features must be a list of names, one for each feature, got {names!r:.40}"
+            )
+        if len(every) != self.n_features_in_:
             raise InvalidInput(
                 f"input_features should have length equal to the number of features, {self.n_features_in_}; "
-                f"got {len(names)}"
+                f"got {len(every)}"
             )
-        if learnt is not None and list(names) != list(learnt):
+        if learnt is not None and list(every) != list(learnt):
             raise InvalidInput("input_features is not equal to feature_names_in_, the names in fit")
-        chosen: NDArray[Any] = np.asarray(names, dtype=object)[kept]
+        chosen: NDArray[Any] = every[kept]
         return chosen
 
     def _folds(self, matrix: Any, target: Array, counted: NDArray[np.bool_]) -> list[Any]:
