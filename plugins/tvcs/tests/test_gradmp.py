@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
+from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit, Lowest
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, restrict
 from optiframe_tvcs.learning.stochastic import StochasticGradMP
@@ -167,6 +167,12 @@ def test_stochastic_gradmp_ends_by_itself_at_the_best_point_on_its_support() -> 
     assert np.array_equal(chosen, truth != 0)
     fitted = np.linalg.lstsq(problem.function.matrix[:, chosen], problem.function.target, rcond=None)[0]
     assert np.allclose(result.solution[chosen], fitted)
+
+
+def test_a_first_value_of_nan_does_not_stay_the_lowest() -> None:
+    lowest = Lowest(from_function(lambda x: float(x[0]), 1))
+    looks = [lowest.look_at(np.array([value])) for value in (np.nan, np.nan, 3.0, np.nan, 2.0)]
+    assert looks == [True, False, True, False, True]
 
 
 def test_stochastic_gradmp_with_one_block_is_gradmp() -> None:

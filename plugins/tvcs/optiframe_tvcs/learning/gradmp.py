@@ -113,6 +113,8 @@ class Lowest:
     def look_at(self, x: Array) -> bool:
         """Whether this point, which nobody may change, is lower than all before."""
         value = self._function.value(x)
+        if np.isnan(value):
+            value = np.inf  # else no value would ever be lower
         lower = self._x is None or value < self._value
         if lower:
             self._x, self._value = x, value
