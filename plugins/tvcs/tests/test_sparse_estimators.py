@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
-from typing import Any
+from typing import Any, ClassVar
 
 import cvxpy
 import numpy as np
@@ -28,8 +28,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from optiframe import InvalidInput
+from optiframe import InvalidInput, Minimize
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
+from optiframe.solving.solver import Iterates, Run
 
 
 class Huber(LinearModel):
@@ -220,6 +221,22 @@ def test_a_loss_that_lacks_methods_is_told_which(weighted: bool) -> None:
     weights = np.arange(1, 31) if weighted else None
     with pytest.raises(InvalidInput, match="loss: the class Lacking lacks bends; write losses"):
         SparseRegressor(1, loss=lacking).fit(matrix, target, sample_weight=weights)
+
+
+def test_a_fit_that_is_proved_the_best_is_the_last_of_its_size_with_a_budget_too() -> None:
+    class Counted(Splicing):
+        name: ClassVar[str] = "test.counted"
+        runs: ClassVar[int] = 0
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            type(self).runs += 1
+            return (yield from super().iterates(problem, run))
+
+    rng = np.random.default_rng(0)
+    matrix, target = rng.standard_normal((40, 8)), rng.standard_normal(40)
+    model = SparseRegressor("bic", sizes=[1, 2, 3], solver=Counted(), budget={"time": 60})
+    assert model.fit(matrix, target).result_.status == "converged"
+    assert Counted.runs == 3
 
 
 def test_a_solver_is_a_name_a_table_or_an_object() -> None:

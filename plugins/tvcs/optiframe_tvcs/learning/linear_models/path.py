@@ -192,7 +192,7 @@ class SizePath:
         start = self._found[max(below)].solution if below else np.zeros(self.function.shape)
         problem = self._problem(size)
         result = self._fit(problem, start)
-        if isinstance(result, Fit) and result.proved:
+        if self._proved(result):
             self._found[size] = result
             return result
         small = size <= _SMALL or len(self.function) < _MANY
@@ -227,7 +227,7 @@ class SizePath:
             return self._solve(problem, start, splicing)
         if self._budget is not None:
             result = self._solve(problem, start, splicing if self._provable else _without_proof(splicing))
-            self._provable = result.status is Status.CONVERGED
+            self._provable = self._proved(result)
             return result
         # Around a small fit, what a run checks and records takes three times as long as the fit.
         if self._search is None or self._search[0] is not problem:
@@ -236,6 +236,12 @@ class SizePath:
         *before, (x, value) = splicing.fits(problem, inside, search)
         self._provable = search.proved
         return Fit(x, value, 1 + len(before), search.proved)
+
+    def _proved(self, result: Result[Array, Any] | Fit) -> bool:
+        """Whether no fit of this size is better; of a method other than splicing, `converged` says less."""
+        if isinstance(result, Fit):
+            return result.proved
+        return isinstance(self._solver, Splicing) and result.status is Status.CONVERGED
 
     def _solve(self, problem: Minimize, start: Array, solver: Any) -> Result[Array, Any]:
         with warnings.catch_warnings():
