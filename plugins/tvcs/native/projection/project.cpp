@@ -133,7 +133,7 @@ private:
         common = common_unit(whole);
         const bool tiny_groups = has_tiny_groups(all);
         const bool may_cut = !forced && common == 1.0 && layout.elements() > most_for_steps && !tiny_groups &&
-                             !has_few_groups(layout);
+                             !has_few_groups(layout, some_groups);
         cut = may_cut ? spare_bits(layout, whole, positive) : 0;
         uncut = units;
         if (cut > 0) {
