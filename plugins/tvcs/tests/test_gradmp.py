@@ -124,6 +124,15 @@ def test_a_pursuit_of_exact_targets_converges() -> None:
     assert np.allclose(result.solution, truth)
 
 
+def test_a_pursuit_as_printed_ends_at_a_point_as_pruned_and_refit_lowers_it_on_its_support() -> None:
+    problem, _ = sparse_regression(3, rows=40, noise=0.5)
+    printed, refitted = (solve(problem, GradientMatchingPursuit(refit=refit)) for refit in (False, True))
+    assert np.array_equal(printed.solution != 0, refitted.solution != 0)
+    assert refitted.objective < printed.objective
+    best = minimise_on(problem.function, printed.solution != 0, printed.solution)
+    assert np.allclose(refitted.solution, best)
+
+
 def test_a_pursuit_with_too_long_a_step_says_that_it_runs_in_a_circle() -> None:
     problem, _ = sparse_regression(3, rows=15, size=40, kept=8, noise=0.5)
     with pytest.warns(optiframe.NotConverged, match="take a shorter step"):

@@ -28,10 +28,10 @@ Inside = Solver[Minimize, Array, None]
 _TRIED = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _HELD_OUT = 5  # one sample in five
 
-_INSIDE: dict[str, type[Inside]] = {
-    "iht": IterativeHardThresholding,
-    "gradmp": GradientMatchingPursuit,
-    "htp": HardThresholdingPursuit,
+_INSIDE: dict[str, Inside] = {
+    "iht": IterativeHardThresholding(),
+    "gradmp": GradientMatchingPursuit(refit=False),  # what follows a fit here is the projection
+    "htp": HardThresholdingPursuit(),
 }
 
 
@@ -85,7 +85,7 @@ class FewerViews(Solver[Minimize, Array, None]):
         return np.asarray(problem.over.project(iterate.x))
 
     def _inside(self) -> Inside:
-        return _INSIDE[self.method]()
+        return _INSIDE[self.method]
 
     def _larger(self, problem: Minimize) -> Minimize:
         over = problem.over

@@ -13,7 +13,7 @@ from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.learning.gradmp import Lowest, doubled_projector, pursue
+from optiframe_tvcs.learning.gradmp import Lowest, Refit, doubled_projector, pursue
 from optiframe_tvcs.learning.iht import descend
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import FAR, first_trial, into, nowhere
@@ -163,9 +163,9 @@ class StochasticGradMP(_Stochastic):
     objective.
 
     Convergence: as `tvcs.gradmp`, in expectation (Nguyen, Needell, Woolf 2014, Theorem 2). A run ends when
-    five passes over the terms have brought no better point, with the best fit on the support of the best
-    one (`finished`). Where one block holds all terms, the steps are those of `tvcs.gradmp`, with its residual
-    and its end.
+    five passes over the terms have brought no better point (`finished`), and with `refit` goes to the best
+    fit on the support of the best one. Where one block holds all terms, the steps are those of `tvcs.gradmp`,
+    with its residual and its end.
 
     The residual is nan unless `full_every` asks for one now and then; its step is one over
     the curvature along the gradient.
@@ -175,6 +175,7 @@ class StochasticGradMP(_Stochastic):
     reference = "Nguyen, Needell, Woolf 2014 (Yang et al., Sec. 3)"
 
     inner: Inner = "auto"
+    refit: Refit = True
 
     def unsuited(self, problem: Minimize) -> str | None:
         return (
@@ -189,7 +190,7 @@ class StochasticGradMP(_Stochastic):
         onto, doubled = projector(problem.over), doubled_projector(problem)
         x, blocks = first_point(problem, run), Blocks(function, self.block, run.rng)
         if len(blocks.parts) == 1:
-            return (yield from pursue(problem, run, self.inner))
+            return (yield from pursue(problem, run, self.inner, self.refit))
         step = first_trial(function, x, function.gradient(x)) if self.full_every else float("nan")
         lowest = Lowest(function)
         iteration = since = 0
@@ -205,7 +206,8 @@ class StochasticGradMP(_Stochastic):
             x = np.asarray(onto.project(z))
             yield Iterate(x, self._residual(problem, onto, x, step, iteration))
             since = 0 if lowest.look_at(x) else since + 1
-        yield lowest.fitted(self.inner, run)
+        if self.refit:
+            yield lowest.fitted(self.inner, run)
         return Status.FINISHED, f"no better point in {_VAIN} passes over the samples"
 
 
