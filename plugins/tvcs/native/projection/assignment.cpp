@@ -50,8 +50,8 @@ OPTIFRAME_CLONES Least relax(const double* worth, const double* price, double ba
     return {least, free};
 }
 
-// Of worths that tie, what breaks the ties falls from column to column: with prices that fall as much, not all rows want
-// the same columns. Those behind as many as are assigned have no price, as so many stay without a row.
+// Of worths that tie, what breaks the ties falls from column to column: with prices that fall as much, not all rows
+// want the same columns. Those behind as many as are assigned have no price, as so many stay without a row.
 Vector<double> falling_prices(std::span<const double> worth, i64 rows, i64 columns, double common, i64 assigned) {
     double fall = 0.0, steps = 0.0;
     for (i64 i = 0; i < rows; ++i) {
@@ -186,8 +186,8 @@ public:
         }
     }
 
-    // A column that began with a price and has no row takes one from another, by a shortest path to a column whose price
-    // falls to nothing. Rows without a column stay so: all that breaks ties is less than a worth.
+    // A column that began with a price and has no row takes one from another, by a shortest path to a column whose
+    // price falls to nothing. Rows without a column stay so: all that breaks ties is less than a worth.
     void release(i64 start) {
         std::ranges::fill(distance, inf);
         std::ranges::fill(closed, 0.0);

@@ -11,8 +11,9 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr double near = 0.2; // share of the elements: heaps hold what costs less than these lie off the prices at first,
-constexpr double further = 4.0; // and so many times as far where no lack is found
+// Heaps hold changes that cost no more than such a share of the elements lies off the prices, and where no lack is
+// found so many times as far.
+constexpr double near = 0.2, further = 4.0;
 
 // A change in one of the many groups, which costs so much.
 struct Change {

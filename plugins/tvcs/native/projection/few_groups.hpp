@@ -20,8 +20,8 @@ inline bool has_few_groups(const Layout& layout, i64 most = few_groups) {
 // From prices to the support of greatest worth and its prices. The groups of the other view choose for themselves
 // by the prices of the few, and what is then missing is carried along shortest paths between the few. The length
 // of an arc is that of the best change in any group of the other view: the top of a heap, from which what has
-// changed meanwhile is dropped when it comes up. Heaps hold what lies near the prices, and more when that is not enough.
-// O(p) at first and O(log p) for each unit; 30 to 60 bytes an element.
+// changed meanwhile is dropped when it comes up. Heaps hold what lies near the prices, and more when that is not
+// enough. O(p) at first and O(log p) for each unit; 30 to 60 bytes an element.
 void solve_few_groups(const Elements& all, const Bounds& bounds, double limit, Prices& prices, Effort& effort);
 
 } // namespace optiframe::tvcs

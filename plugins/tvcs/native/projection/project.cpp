@@ -173,6 +173,7 @@ private:
     bool by_assignment() {
         const bool limited = bounds.total < std::min(layout.rows(), layout.columns()) - 1;
         // From given prices a path for each row that these leave without takes longer on a large matrix than steps.
+        // Where worths tie, columns begin with prices that fall as what breaks the ties does.
         if (limited && !ties && (!warm || layout.elements() > most_for_steps)) {
             const bool some = layout.elements() <= most_for_one_list;
             first_prices(all, whole, by_columns(all.view, whole, all.columns), bounds,
