@@ -185,15 +185,13 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
     Vector<i64> found(nodes), left(nodes);
     for (i64 v = 0; v < nodes; ++v) found[v] = listed.raised(ends, v, prices);
 
-    // What they leave open, a simplex settles, to which the links cost what is left of their costs. Sums of these over
-    // all nodes must fit.
+    // What they leave open, a simplex settles, to which the links cost what is left of their costs.
     Vector<Link> rest(links.begin(), links.end());
     Vector<i64> excess(nodes);
     bool done = true;
-    i64 k = 0, largest_left = 0;
+    i64 k = 0;
     for (Link& link : rest) {
         link.cost += found[link.tail] - found[link.head];
-        largest_left = std::max(largest_left, std::abs(link.cost));
         const i64 lack = ends.node[link.tail] == ends.source() ? -excess[link.head] : excess[link.tail];
         const i64 by = link.is_element()  ? listed.list.chosen[k++] - link.back
                        : link.cost < 0   ? link.room
@@ -207,9 +205,8 @@ bool solve_by_prices(std::span<Link> links, std::span<i64> potential, const Ends
         done &= link.cost <= 0 || link.back == 0;
     }
     done &= std::ranges::all_of(excess, [](i64 each) { return each == 0; });
-    const bool fits = largest_left < (i64{1} << 59) / (nodes + 1);
     const i64 most = simplex_looks * static_cast<i64>(rest.size());
-    if (!done && !(large && fits && solve_by_simplex(rest, excess, left, most, effort))) return false;
+    if (!done && !(large && solve_by_simplex(rest, excess, left, most, effort))) return false;
     for (std::size_t m = 0; m < rest.size(); ++m) {
         links[m].room = rest[m].room;
         links[m].back = rest[m].back;

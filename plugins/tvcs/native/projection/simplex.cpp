@@ -31,7 +31,7 @@ double dearest_way(std::span<const Link> links, i64 nodes) {
 // something; the latter cost more than any way without them.
 class Tree {
 public:
-    Tree(std::span<const Link> links, std::span<const i64> excess)
+    Tree(std::span<const Link> links, std::span<const i64> excess, i64 beyond)
         : nodes(static_cast<i32>(excess.size())), root(nodes), potential(nodes + 1), node(nodes + 1) {
         bundle(links);
         for (const Link& link : links) {
@@ -41,8 +41,6 @@ public:
             if (link.back > 0) add({-link.cost, link.head, link.tail}, {0, link.back, false});
         }
         real = static_cast<i64>(arcs.size());
-        const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
-        const i64 beyond = balanced ? 0 : static_cast<i64>(dearest_way(links, nodes)) + 1;
         for (i32 v = 0; v < nodes; ++v) {
             const bool lacks = excess[v] < 0;
             lacks ? add({beyond, root, v}, {static_cast<i32>(-excess[v]), unbounded, false})
@@ -332,7 +330,10 @@ private:
 
 bool solve_by_simplex(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 budget,
                       Effort& effort) {
-    Tree tree(links, excess);
+    const double dearest = dearest_way(links, static_cast<i64>(excess.size()));
+    if (dearest > 0x1p59) return false; // sums of three ways stay below `beyond_all`
+    const bool balanced = std::ranges::all_of(excess, [](i64 each) { return each == 0; });
+    Tree tree(links, excess, balanced ? 0 : static_cast<i64>(dearest) + 1);
     const bool done = tree.solve(budget);
     effort.arcs += tree.work;
     if (!done) return false;
@@ -358,7 +359,6 @@ bool carry_by_simplex(Flow& flow, const List& list, std::span<u8> chosen, i64 bu
     for (i64 j = 0; j < flow.columns; ++j)
         add(flow.rows + j, flow.sink, 0.0, flow.bounds.columns[j] - flow.drained[j], flow.drained[j], -1);
     add(flow.sink, flow.source, 0.0, flow.bounds.total - flow.back, flow.back, -1);
-    if (dearest_way(links, flow.nodes()) > 0x1p59) return false; // sums of three ways stay below `beyond_all`
     Vector<i64> moved(flow.nodes());
     if (!solve_by_simplex(links, flow.excess, moved, budget, effort)) return false;
     for (i64 v = 0; v < flow.nodes(); ++v) flow.phi[v] += static_cast<double>(moved[v]);

@@ -7,8 +7,8 @@
 namespace optiframe::tvcs {
 
 // As `scale_costs`, to the end: no arc with room costs less than 0 by cost + potential[tail] - potential[head], and
-// what is given as `potential` is added to. False, with nothing changed, where that takes more than so much work:
-// looks at arcs, and at nodes of the tree. No way may cost more than 2^59.
+// what is given as `potential` is added to. False, with nothing changed, where that takes more than so much work,
+// looks at arcs and at nodes of the tree, or where costs are too large for sums of them.
 bool solve_by_simplex(std::span<Link> links, std::span<i64> excess, std::span<i64> potential, i64 budget,
                       Effort& effort);
 
