@@ -25,11 +25,14 @@ if(NOT OPTIFRAME_SANITIZE)
 endif()
 
 function(optiframe_kernels package)
-  nanobind_add_module(_native STABLE_ABI NB_STATIC NOMINSIZE ${ARGN})
+  nanobind_add_module(_native STABLE_ABI NB_STATIC NOMINSIZE
+    ${ARGN} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/optiframe/scans.cpp)
   target_include_directories(_native PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   # Fused products differ between processors, so a file takes them only where they pay: see FUSED below.
   # Neither of the other two changes a result: no kernel reads errno or traps, and loops vectorize without.
   target_compile_options(_native PRIVATE -Wall -Wextra -Wno-psabi -fno-math-errno -fno-trapping-math)
+  # Where a branch would cost more than to look at both, `&` stands for `&&`.
+  target_compile_options(_native PRIVATE -Wno-bitwise-instead-of-logical)
   target_compile_options(_native PRIVATE -ffp-contract=off)
   if(OPTIFRAME_HAS_CLONES)
     target_compile_definitions(_native PRIVATE OPTIFRAME_HAS_CLONES)

@@ -45,10 +45,14 @@ def path_without_compiler(tmp_path: Path) -> str:
     return str(folder)
 
 
-@pytest.mark.skipif(which("c++") is None, reason="needs a C++ compiler")
+@pytest.mark.parametrize("compiler", ["c++", "clang++"])
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.name)
-def test_a_wheel_has_its_kernels_their_licences_and_no_sources(tmp_path: Path, plugin: Path) -> None:
-    wheel = build(plugin, tmp_path)
+def test_a_wheel_has_its_kernels_their_licences_and_no_sources(
+    tmp_path: Path, plugin: Path, compiler: str
+) -> None:
+    if which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    wheel = build(plugin, tmp_path, CXX=compiler)
     inside = names(wheel)
     assert "py3" not in wheel.name
     assert any("kernels/_native" in name for name in inside)
@@ -86,7 +90,7 @@ def test_a_source_distribution_holds_all_sources(tmp_path: Path, plugin: Path) -
     sources = [
         *plugin.glob("native/*.?pp"),
         *plugin.glob("native/*/*.?pp"),
-        *plugin.glob("native/shared/optiframe/*.hpp"),
+        *plugin.glob("native/shared/optiframe/*.?pp"),
         plugin / "CMakeLists.txt",
     ]
     for source in sources:

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch.hpp"
 #include "interrupt.hpp"
 #include "memory.hpp"
+#include "scans.hpp"
 
 namespace optiframe {
 
@@ -43,18 +43,6 @@ inline void check(bool holds, const char* what) {
 
 template <class Array> void check_length(const Array& array, std::size_t length, const char* name) {
     if (array.shape(0) != length) refuse_length(array.shape(0), length, name);
-}
-
-// The largest of some codes, a negative one being a very large one.
-OPTIFRAME_CLONES inline std::uint64_t largest_code(const std::int32_t* codes, std::size_t n) {
-    std::uint32_t largest = 0;
-    for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, static_cast<std::uint32_t>(codes[k]));
-    return largest;
-}
-OPTIFRAME_CLONES inline std::uint64_t largest_code(const std::int64_t* codes, std::size_t n) {
-    std::uint64_t largest = 0;
-    for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, static_cast<std::uint64_t>(codes[k]));
-    return largest;
 }
 
 // Codes from 0 to below count.
@@ -94,18 +82,6 @@ template <class T> [[gnu::always_inline]] inline std::size_t place(std::span<T> 
     if (code >= count) [[unlikely]]
         refuse_code();
     return code;
-}
-
-// Whether numbers never fall.
-OPTIFRAME_CLONES inline bool never_falls(const std::int32_t* values, std::size_t n) {
-    int falls = 0;
-    for (std::size_t k = 1; k < n; ++k) falls |= values[k] < values[k - 1];
-    return falls == 0;
-}
-OPTIFRAME_CLONES inline bool never_falls(const std::int64_t* values, std::size_t n) {
-    int falls = 0;
-    for (std::size_t k = 1; k < n; ++k) falls |= values[k] < values[k - 1];
-    return falls == 0;
 }
 
 // Where groups begin among so many entries: from 0 up to their number, never falling.

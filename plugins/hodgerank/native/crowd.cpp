@@ -1,5 +1,6 @@
 #include "crowd.hpp"
 
+#include <optiframe/dispatch.hpp>
 #include <optiframe/lanes.hpp>
 #include <optiframe/vector_math.hpp>
 

@@ -1,5 +1,6 @@
 #include "votes.hpp"
 
+#include <optiframe/dispatch.hpp>
 #include <optiframe/vector_math.hpp>
 
 #include <algorithm>

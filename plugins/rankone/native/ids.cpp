@@ -86,15 +86,15 @@ Encoded encode_scattered(std::span<const std::int64_t> values) {
 
 Encoded encode(std::span<const std::int64_t> values) {
     if (values.empty()) return {room<std::int32_t>(0), {}};
-    auto [least, most] = Range{values.front(), values.front()};
+    Range all{values.front(), values.front()};
     interrupt::in_blocks(static_cast<std::int64_t>(values.size()), [&](std::int64_t begin, std::int64_t end) {
         const auto found = range_of(values.data() + begin, end - begin);
-        least = std::min(least, found.least);
-        most = std::max(most, found.most);
+        all.least = std::min(all.least, found.least);
+        all.most = std::max(all.most, found.most);
     });
-    const auto gap = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
+    const auto gap = static_cast<std::uint64_t>(all.most) - static_cast<std::uint64_t>(all.least);
     const auto room = std::min<std::uint64_t>(crowded * values.size(), std::numeric_limits<std::int32_t>::max());
-    return gap < room ? encode_crowded(values, least, gap + 1) : encode_scattered(values);
+    return gap < room ? encode_crowded(values, all.least, gap + 1) : encode_scattered(values);
 }
 
 } // namespace optiframe::rankone

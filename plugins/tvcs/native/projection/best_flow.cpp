@@ -28,7 +28,6 @@ constexpr i64 many_elements = 3000, many_each = 10;
 // left as they are.
 constexpr i64 some_elements = 300, few_looks = 10;
 
-
 bool have_few_groups(const Ends& ends) {
     const i64 of_rows = std::ranges::count_if(ends.node, [&](i32 v) { return v < ends.rows || v == ends.source(); });
     return has_few_groups(of_rows, static_cast<i64>(ends.node.size()) - of_rows);
@@ -42,7 +41,7 @@ bool suit_prices(std::span<const Link> links, const Ends& ends) {
 
 struct Load {
     double at_group; // links, on average
-    double load;     // how many of these searches from all excess come to, a link
+    double each;     // how many of these searches from all excess come to, a link
 };
 
 // Where units go wherever they cost less than 0.
@@ -77,26 +76,27 @@ Solved best_flow(std::span<Link> links, std::span<i64> excess, std::span<i64> mo
     i64 units = 0;
     for (const i64 each : excess) units += std::max<i64>(each, 0);
     const bool balanced = units == 0;
-    const auto [at_group, load] = load_of_paths(links, excess, ends);
+    const Load paths = load_of_paths(links, excess, ends);
     // What prices of worths that are alike leave is quick by paths or cost scaling; many units are by the latter.
     const bool flat_trees = nodes <= fewest_nodes && (balanced || (aim.first > 0 && units <= nodes));
     const auto by_simplex_within = [&](i64 looks) {
         return looks > 0 && solve_by_simplex(links, excess, moved, looks * n, effort);
     };
     const auto by_simplex = [&] {
-        const bool flat = flat_trees || !aim.total_binds || (balanced && nodes <= few_nodes && at_group <= many_links);
+        const bool flat =
+            flat_trees || !aim.total_binds || (balanced && nodes <= few_nodes && paths.at_group <= many_links);
         return by_simplex_within(flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0);
     };
     const auto by_prices = [&] {
         if (!balanced || !suit_prices(links, ends)) return false;
         return (have_few_groups(ends) && by_simplex_within(few_looks)) ||
-               solve_by_prices(links, moved, ends, at_group, load > heavy_load, effort);
+               solve_by_prices(links, moved, ends, paths.at_group, paths.each > heavy_load, effort);
     };
     const auto by_paths = [&] {
-        return aim.ways != Ways::but_paths && load <= heavy_load &&
+        return aim.ways != Ways::but_paths && paths.each <= heavy_load &&
                carry_by_paths(links, excess, moved, ends, work_for_paths * n, effort);
     };
-    const bool simplex_first = flat_trees && at_group > few_links && load > light_load;
+    const bool simplex_first = flat_trees && paths.at_group > few_links && paths.each > light_load;
     if (by_prices() || (simplex_first && by_simplex()) || by_paths() || (!simplex_first && by_simplex()))
         return Solved::exactly;
     // From finer units on, flows are best ones of coarser units, which cost scaling soon ends.

@@ -51,7 +51,7 @@ OPTIFRAME_CLONES i64 join_chunk(i64 n, const double* __restrict worth, const dou
     for (i64 k = 0; k < n; ++k) {
         const double z = worth[k] - threshold + price[k];
         const bool near = std::abs(z) <= widened * (row_window > window[k] ? row_window : window[k]);
-        now[k] = static_cast<u8>((((z > 0) | near) & (worth[k] > 0) ? 1 : 0) | ((z < 0) | near ? 2 : 0));
+        now[k] = static_cast<u8>(((((z > 0) | near) & (worth[k] > 0)) ? 1 : 0) | (((z < 0) | near) ? 2 : 0));
     }
     unsigned found = 0;
     for (i64 k = 0; k < n; ++k) {
