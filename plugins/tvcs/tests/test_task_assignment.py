@@ -101,6 +101,13 @@ def test_sampling_comes_within_its_interval_of_the_exact_accuracy() -> None:
     assert inside >= 33
 
 
+def test_a_task_may_have_more_workers_than_float64_has_exponents() -> None:
+    problem = TaskAssignment(quality=np.full((1100, 1), 0.51), samples=100)
+    accuracy = problem.assignment(np.ones((1100, 1), dtype=bool)).accuracy
+    assert not accuracy.exact
+    assert accuracy.low < 0.7464 < accuracy.high  # by the binomial distribution
+
+
 def test_a_pair_gives_the_same_answers_in_every_assignment() -> None:
     rng = np.random.default_rng(0)
     quality, prior = rng.uniform(0.5, 0.9, (12, 1)), np.array([0.5])

@@ -108,7 +108,7 @@ class Judge:
     def answers(self, task: int, workers: NDArray[np.intp]) -> Answers:
         """What `task` may get from these workers."""
         quality, prior = self.quality[workers, task], float(self.prior[task])
-        if 2.0 ** len(workers) <= self.samples:
+        if len(workers) < self.samples.bit_length():  # 2^k patterns are at most `samples`
             return enumerated(quality, prior)
         draws = [np.random.default_rng([self.seed, self.stream, int(i), task]) for i in workers]
         chances = [rng.random(self.samples) for rng in draws]
