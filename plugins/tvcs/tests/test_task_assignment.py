@@ -243,6 +243,7 @@ def test_caps_are_numbers_ratios_lists_or_tables() -> None:
     assert TaskAssignment(quality=quality, per_worker=series).per_worker_caps.tolist() == [2, 2, 2, 0]
     assert TaskAssignment(quality=quality, per_worker=3, per_task=1, total=0.75).over.total == 7
     assert TaskAssignment(quality=quality, total=5).over.total == 5
+    assert TaskAssignment(quality=quality, per_worker=2**62, per_task=2, total=0.5).over.total == 10
     # .29 of 100 is 29 although the product is 28.999999999999996
     assert TaskAssignment(quality=np.full((1, 100), 0.7), per_worker=0.29).per_worker_caps.tolist() == [29]
 

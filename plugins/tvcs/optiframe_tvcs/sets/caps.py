@@ -18,7 +18,7 @@ OTHERS = "*"
 
 _RATIO_ROUNDING = 1e-9  # so that .29 of 100 is 29, although .29 * 100 is a little less in float64
 
-_LARGEST = 2**62  # no number of elements comes near it, and a sum of a few does not overflow
+_LARGEST = 2**62  # fits into int64, and no number of elements comes near it
 
 
 def as_cap(value: Any) -> Any:
@@ -76,7 +76,7 @@ def caps_of(cap: Any, ids: NDArray[Any], others: int, kind: str) -> NDArray[np.i
 def total_of(total: Any, *caps: NDArray[np.int64]) -> int | None:
     """The cap on all: a ratio is that share of the smaller sum of the other caps."""
     if _is_ratio(total):
-        return share_of(total, min(int(cap.sum()) for cap in caps))
+        return share_of(total, min(sum(cap.tolist()) for cap in caps))  # int64 may not hold the sum
     return None if total is None else int(total)
 
 
