@@ -159,6 +159,13 @@ def test_an_intercept_and_a_scale_change_the_units_only() -> None:
     assert np.allclose(plain.changes, scaled.changes)
 
 
+def test_a_constant_gene_keeps_its_unit() -> None:
+    rng = np.random.default_rng(0)
+    series = {"time": np.arange(20), "still": np.full(20, 0.1), "other": rng.standard_normal(20)}
+    scaled = NetworkIdentification(expression=series, scale=True).least_squares.states
+    assert (scaled[0] == 0.1).all()  # whose standard deviation is 1e-17 by rounding
+
+
 @pytest.mark.parametrize("name", ["tvcs.iht", "tvcs.gradmp", "tvcs.htp"])
 def test_a_network_with_little_noise_is_found(name: str) -> None:
     result = solve(drawn(noise=0.01, seed=2), name)

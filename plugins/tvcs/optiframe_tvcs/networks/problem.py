@@ -131,7 +131,13 @@ class NetworkIdentification(Problem[Network]):
     def _unit(self) -> Array:
         """What a level of each gene is divided by, shape (genes, 1)."""
         spread = self.expression.states.std(axis=1, keepdims=True)
-        return np.where(spread > 0, spread, 1.0) if self.scale else np.ones_like(spread)
+        return np.where(self._is_constant, 1.0, spread) if self.scale else np.ones_like(spread)
+
+    @cached_property
+    def _is_constant(self) -> NDArray[np.bool_]:
+        """Which genes never change, shape (genes, 1); their deviation may be above 0 by rounding."""
+        states = self.expression.states
+        return np.asarray((states == states[:, :1]).all(axis=1, keepdims=True))
 
     def network(self, entries: Array, scores: Array | None = None) -> Network:
         """The answer with these effects, given without the diagonal row by row; scores of all pairs."""
@@ -181,7 +187,7 @@ class NetworkIdentification(Problem[Network]):
     def diagnose(self, solution: Network) -> tuple[Finding, ...]:
         findings = []
         states = self.expression.states
-        still = self.genes[(states == states[:, :1]).all(axis=1)].tolist()
+        still = self.genes[self._is_constant[:, 0]].tolist()
         if still and states.shape[1] > 1:
             text = f"nothing can be said about the effects of genes that never change: {listed(still)}"
             findings.append(Finding("warning", text, tuple(still), identifier="network.constant-gene"))
