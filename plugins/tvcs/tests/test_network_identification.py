@@ -166,6 +166,11 @@ def test_a_constant_gene_keeps_its_unit() -> None:
     assert (scaled[0] == 0.1).all()  # whose standard deviation is 1e-17 by rounding
 
 
+def test_times_of_any_unit_are_uneven() -> None:
+    series = {"time": [0.0, 1e-9, 4e-9, 5e-9], "a": [1.0, 2, 3, 4], "b": [4.0, 3, 2, 1]}
+    assert not NetworkIdentification(expression=series).expression.even
+
+
 @pytest.mark.parametrize("name", ["tvcs.iht", "tvcs.gradmp", "tvcs.htp"])
 def test_a_network_with_little_noise_is_found(name: str) -> None:
     result = solve(drawn(noise=0.01, seed=2), name)

@@ -133,7 +133,7 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
         )
     before = np.flatnonzero(same)
     steps = time[before + 1] - time[before]
-    even = bool(np.allclose(steps, steps[0]))
+    even = bool(np.allclose(steps, steps[0], atol=0.0))  # whatever the unit of time
     largest = np.abs(levels).max(axis=1)
     if largest.max() > _LARGEST:
         gene = int(largest.argmax())
