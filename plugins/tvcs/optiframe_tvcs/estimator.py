@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit, log_expit
 
 from optiframe.errors import InvalidInput, require
 from optiframe.findings import Finding
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
 from optiframe_tvcs.learning.linear_models.one_thread import one_thread
+from optiframe_tvcs.learning.linear_models.parameters import loss_class
 from optiframe_tvcs.learning.linear_models.sample_weights import class_weights, sample_weights
 from optiframe_tvcs.learning.linear_models.trust import real_targets, separated
 from optiframe_tvcs.sets.three_view import ThreeView
@@ -20,6 +22,7 @@ from optiframe_tvcs.sets.three_view import ThreeView
 require("sklearn", "sklearn", "optiframework-tvcs")
 
 from sklearn.base import ClassifierMixin, RegressorMixin  # noqa: E402  # after the message
+from sklearn.utils.metaestimators import available_if  # noqa: E402
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
 from sklearn.utils.validation import validate_data  # noqa: E402
 
@@ -97,6 +100,13 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
     def predict(self, X: Any) -> Array:
         """Targets of samples, shape (n,)."""
         return self._decision(X)
+
+
+def _has_probabilities(model: SparseClassifier) -> bool:
+    """Whether predictions are log-odds; what lacks the method says why."""
+    if loss_class(model.loss, model.losses) is not Logistic:
+        raise AttributeError('probabilities need loss = "logistic"')
+    return True
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # scikit-learn has no types
@@ -209,28 +219,14 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
-    @property
-    def predict_proba(self) -> Callable[[Any], Array]:
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> Array:
         """Probabilities of both classes, shape (n, 2); with the logistic loss only."""
-        if self.loss not in (None, "logistic"):
-            raise AttributeError('probabilities need loss = "logistic"')
-        return self._probabilities
-
-    @property
-    def predict_log_proba(self) -> Callable[[Any], Array]:
-        """Logarithms of the probabilities, shape (n, 2); with the logistic loss only."""
-        if self.loss not in (None, "logistic"):
-            raise AttributeError('probabilities need loss = "logistic"')
-        return self._log_probabilities
-
-    def _log_probabilities(self, X: Any) -> Array:
-        from scipy.special import log_expit
-
-        decisions = self.decision_function(X)
-        return np.column_stack([log_expit(-decisions), log_expit(decisions)])
-
-    def _probabilities(self, X: Any) -> Array:
-        from scipy.special import expit
-
         second = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, shape (n, 2); with the logistic loss only."""
+        decisions = self.decision_function(X)
+        return np.column_stack([log_expit(-decisions), log_expit(decisions)])

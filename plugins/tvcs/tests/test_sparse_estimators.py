@@ -566,6 +566,7 @@ def test_chosen_features_have_names_which_are_a_list_and_fits_of_frames_do_not_w
     assert list(unnamed.get_feature_names_out(list("uvwxyz"))) == ["u", "v", "w"]
     assert np.exp(model.predict_log_proba(table)) == pytest.approx(model.predict_proba(table))
     assert not hasattr(SparseClassifier(loss="squared-hinge"), "predict_log_proba")
+    assert hasattr(SparseClassifier(loss=Logistic), "predict_log_proba")
 
 
 def test_a_table_sorted_by_its_target_gets_a_size_as_a_shuffled_one() -> None:

@@ -106,7 +106,7 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         scaled = scaling.apply(matrix)
         refuse_extremes(scaled, target)
         # The intercept of least squares is then 0 but for the scaling, and a penalty leaves it alone.
-        centred = self.fit_intercept and self._is_least_squares()
+        centred = self.fit_intercept and loss_class(self.loss, self.losses) is LeastSquares
         middle = float(np.average(target, weights=weights)) if centred else 0.0
         samples = Samples(matrix, target - middle, weights)
         sizes = sizes_to_fit(self.size, self.sizes, samples.shape, most)
@@ -246,11 +246,6 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             return special(matrix=matrix, target=target, l2=l2, weights=shares, free=free)
 
         return objective
-
-    def _is_least_squares(self) -> bool:
-        return self.loss in (LeastSquares, LeastSquares.name) or (
-            self.loss is None and "least-squares" in self.losses
-        )
 
     def _set(self, features: int) -> ThreeView | None:
         over: ConstraintSet | None = self.over
