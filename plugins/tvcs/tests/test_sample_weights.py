@@ -239,7 +239,9 @@ def test_a_weighted_loss_is_that_of_repeated_rows(loss: type[LinearModel], spars
     every = np.arange(5)
     assert model.hessian_rows(x).rows(every) == pytest.approx(expected.hessian_rows(x).rows(every))
     assert model.steepest_hessian().rows(every) == pytest.approx(expected.steepest_hessian().rows(every))
-    assert pickle.loads(pickle.dumps(model)).value(x) == model.value(x)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.value(x) == model.value(x)
+    assert not again.target.flags.writeable
     some, few = [3, 8, 8], np.array([0, 4])
     unweighted = ours(matrix=matrix[some], target=target[some], l2=0.3, free=4)
     each = unweighted.losses(unweighted.matrix @ x) * model.weights[some]

@@ -85,14 +85,14 @@ def weighted(loss: type[LinearModel]) -> type[LinearModel]:
             return found
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return _restored, (loss, dict(self))  # pickle finds no class that a function made
+            return _new, (loss,), self.__getstate__()  # pickle finds no class that a function made
 
     Weighted.__name__ = Weighted.__qualname__ = loss.__name__  # what messages call it
     return Weighted
 
 
-def _restored(loss: type[LinearModel], fields: dict[str, Any]) -> LinearModel:
-    return weighted(loss).model_construct(**fields)
+def _new(loss: type[LinearModel]) -> LinearModel:
+    return object.__new__(weighted(loss))
 
 
 def scaled_rows(matrix: Any, factors: Array) -> Any:
