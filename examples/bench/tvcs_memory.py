@@ -20,6 +20,8 @@ from optiframe_tvcs.projection.plan import ProjectionPlan
 from rankone_common import verdict
 from tvcs_common import paper_instance
 
+from optiframe.tables.ids import locked
+
 TARGET = 60  # bytes an element
 
 
@@ -33,7 +35,10 @@ def one(side: int) -> None:
     ProjectionPlan(*small.bounds).solve(small.v**2)
     instance = paper_instance(rng, side)
     order = rng.permutation(side * side)
-    rows, columns = instance.bounds.row_labels[order], instance.bounds.column_labels[order]
+    # Read-only, as those of a set: a plan copies what others could change.
+    rows, columns = (
+        locked(labels[order]) for labels in (instance.bounds.row_labels, instance.bounds.column_labels)
+    )
     bounds = instance.bounds._replace(row_labels=rows, column_labels=columns)
     weights = instance.v**2
     del instance, order, rows, columns

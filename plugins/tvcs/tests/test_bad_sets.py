@@ -145,9 +145,10 @@ def test_a_plan_names_the_view_and_the_group_or_element_that_is_wrong() -> None:
         ({"row_labels": [0, 5]}, "rows: element 1 is in group 5, and there are bounds for 1 groups"),
         ({"row_labels": [0, -2]}, "rows: label of element 1 is -2; labels start at 0"),
         ({"row_caps": [-1]}, "rows: the bound of group 0 is -1; it must be at least 0"),
-        ({"column_caps": [1.5]}, r"columns: bounds must be a list of whole numbers, got shape \(1,\)"),
-        ({"column_labels": [[0, 0]]}, r"columns: labels must be a list .* got shape \(1, 2\)"),
-        ({"column_labels": [2**32, 0]}, "columns: element 0 is in group 4294967296"),
+        ({"column_caps": [1.5]}, "columns: bounds: must be a vector of whole numbers, got float64"),
+        ({"column_caps": np.array([2**64 - 1], np.uint64)}, "columns: bounds: has a number beyond 9_223"),
+        ({"column_labels": [[0, 0]]}, r"columns: labels: must be a vector .* of shape \(1, 2\)"),
+        ({"column_labels": [2**32, 0]}, "columns: labels: has a number beyond 2_147_483_647"),
         ({"column_labels": [0]}, "columns: there are 1 labels, and 2 of rows"),
         ({"total": -1}, "total must be a whole number of at least 0, got -1"),
         ({"total": 1.0}, "total must be a whole number of at least 0, got 1.0"),
@@ -155,6 +156,13 @@ def test_a_plan_names_the_view_and_the_group_or_element_that_is_wrong() -> None:
         with pytest.raises(InvalidInput, match=said):
             ProjectionPlan(**(right | wrong))
     assert ProjectionPlan(**right).support(np.array([1.0, 2.0])).tolist() == [False, True]
+
+
+def test_a_plan_does_not_change_with_the_arrays_it_was_made_of() -> None:
+    labels, caps, none = np.zeros(3, np.int32), np.array([1]), np.zeros(0, np.int64)
+    plan = ProjectionPlan(labels, caps, np.full(3, -1, np.int32), none, 3)
+    caps[0], labels[:] = 3, -1
+    assert plan.support(np.array([1.0, 3.0, 2.0])).tolist() == [False, True, False]
 
 
 def test_prices_to_start_at_are_one_real_number_for_each_group() -> None:

@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.records.fields import as_whole_numbers
 from optiframe_tvcs.projection.certificate import Bounds, Prices
 
 
 def checked_bounds(
     row_labels: Any, row_caps: Any, column_labels: Any, column_caps: Any, total: Any
 ) -> Bounds:
-    """The views as arrays of the types that kernels take; not copied where they are such arrays.
+    """The views as read-only arrays of the types that kernels take; copied where others could change them.
 
     Raises
     ------
     InvalidInput
-        When labels or bounds are no lists of whole numbers, a label names no group, a bound is negative or
+        When labels or bounds are no vectors of whole numbers, a label names no group, a bound is negative or
         the views differ in length, naming the view and the element or group.
     """
     rows = _view("rows", row_labels, row_caps)
@@ -50,7 +51,7 @@ def checked_prices(prices: Prices, bounds: Bounds) -> Prices:
 
 
 def _view(view: str, labels: Any, caps: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    codes, bounds = _whole(f"{view}: labels", labels), _whole(f"{view}: bounds", caps)
+    codes, bounds = _whole(view, "labels", labels, np.int32), _whole(view, "bounds", caps, np.int64)
     if codes.min(initial=0) < -1:
         at = int(codes.argmin())
         raise InvalidInput(
@@ -65,16 +66,14 @@ def _view(view: str, labels: Any, caps: Any) -> tuple[NDArray[np.int32], NDArray
     if bounds.min(initial=0) < 0:
         at = int(bounds.argmin())
         raise InvalidInput(f"{view}: the bound of group {at} is {bounds[at]}; it must be at least 0")
-    return np.ascontiguousarray(codes, np.int32), np.ascontiguousarray(bounds, np.int64)
+    return codes, bounds
 
 
-def _whole(what: str, values: Any) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):  # an empty list has no type
-        raise InvalidInput(
-            f"{what} must be a list of whole numbers, got shape {array.shape} and type {array.dtype}"
-        )
-    return array
+def _whole(view: str, key: str, values: Any, kind: type[np.integer[Any]]) -> NDArray[Any]:
+    try:
+        return as_whole_numbers(values, kind)
+    except InvalidInput as error:
+        raise InvalidInput(f"{view}: {key}: {error}") from None
 
 
 def _numbers(view: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

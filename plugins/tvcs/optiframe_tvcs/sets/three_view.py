@@ -18,6 +18,7 @@ from optiframe.findings import Finding
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
 from optiframe.records.fields import Accepts, Array, numbers_of
+from optiframe.tables.ids import locked
 from optiframe_tvcs.projection.certificate import compare
 from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.projection.judged import not_best, relative_gap
@@ -125,7 +126,7 @@ class ThreeView(ConstraintSet):
     @cached_property
     def views(self) -> tuple[Groups, Groups]:
         """Row groups and column groups; a view left out has no groups."""
-        none = Groups(np.full(self.elements, -1, dtype=np.int32), np.zeros(0, dtype=np.int64))
+        none = Groups(locked(np.full(self.elements, -1, dtype=np.int32)), locked(np.zeros(0, dtype=np.int64)))
         return self.rows or none, self.columns or none
 
     @property
