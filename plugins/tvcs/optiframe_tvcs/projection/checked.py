@@ -52,21 +52,26 @@ def checked_prices(prices: Prices, bounds: Bounds) -> Prices:
 
 def _view(view: str, labels: Any, caps: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     codes, bounds = _whole(view, "labels", labels, np.int32), _whole(view, "bounds", caps, np.int64)
-    if codes.min(initial=0) < -1:
-        at = int(codes.argmin())
-        raise InvalidInput(
-            f"{view}: label of element {at} is {codes[at]}; labels start at 0, and -1 stands for no group"
-        )
-    if codes.max(initial=-1) >= len(bounds):
-        at = int(codes.argmax())
-        raise InvalidInput(
-            f"{view}: element {at} is in group {codes[at]}, and there are bounds for {len(bounds)} groups "
-            "(numbered from 0); give one for each group"
-        )
+    refuse_labels(view, codes, len(bounds))
     if bounds.min(initial=0) < 0:
         at = int(bounds.argmin())
         raise InvalidInput(f"{view}: the bound of group {at} is {bounds[at]}; it must be at least 0")
     return codes, bounds
+
+
+def refuse_labels(view: str, labels: NDArray[np.integer[Any]], groups: int) -> None:
+    """Raise `InvalidInput` for a label that is neither -1 nor one of so many groups, naming the element."""
+    if labels.min(initial=0) < -1:
+        at = int(labels.argmin())
+        raise InvalidInput(
+            f"{view}: label of element {at} is {labels[at]}; labels start at 0, and -1 stands for no group"
+        )
+    if labels.max(initial=-1) >= groups:
+        at = int(labels.argmax())
+        raise InvalidInput(
+            f"{view}: element {at} is in group {labels[at]}, and there are bounds for {groups} groups "
+            "(numbered from 0); give one for each group"
+        )
 
 
 def _whole(view: str, key: str, values: Any, kind: type[np.integer[Any]]) -> NDArray[Any]:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, nearest
 from optiframe.tables.ids import locked
+from optiframe_tvcs.projection.certificate import used
+from optiframe_tvcs.projection.checked import refuse_labels
 
 Labels = NDArray[np.int32]
 Caps = NDArray[np.int64]
@@ -52,8 +54,7 @@ class Groups:
 
     def counts(self, support: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many elements of the support each group holds; shape (groups,)."""
-        chosen = self.labels[support]
-        return np.bincount(chosen[chosen >= 0], minlength=len(self)).astype(np.int64)
+        return used(self.labels[support], len(self))
 
     def scaled(self, factor: int) -> Groups:
         """The same groups with their bounds multiplied (GradMP looks for twice the support)."""
@@ -84,12 +85,6 @@ class Groups:
         codes = _whole(labels, f"{view}: labels", _LABEL)
         if codes.ndim != 1:
             raise InvalidInput(f"{view}: labels must be one number an element, got shape {codes.shape}")
-        low = np.flatnonzero(codes < -1)
-        if low.size:
-            at = int(low[0])
-            raise InvalidInput(
-                f"{view}: label of element {at} is {codes[at]}; labels start at 0, and -1 stands for no group"
-            )
         highest = int(codes.max(initial=-1))
         if highest >= np.iinfo(np.int32).max:
             raise InvalidInput(f"{view}: label {highest} is too large; number the groups from 0")
@@ -101,12 +96,7 @@ class Groups:
                 "groups from 0 (numpy.unique with return_inverse does), or give one bound for each"
             )
         caps = _caps(given, None if given.ndim else highest + 1, view)
-        if highest >= len(caps):
-            at = int(np.argmax(codes))
-            raise InvalidInput(
-                f"{view}: element {at} is in group {highest}, and there are bounds for {len(caps)} groups "
-                "(numbered from 0); give one for each group, or one number for all"
-            )
+        refuse_labels(view, codes, len(caps))
         return cls(locked(codes.astype(np.int32)), locked(caps))
 
     @classmethod
