@@ -145,10 +145,10 @@ class Groups:
                     f"{where}: element {indices[at]} is in group {other[at]}, too; "
                     "groups of one view do not overlap (put the second one in the other view)"
                 )
-            labels[indices] = group
-            if np.count_nonzero(labels == group) < indices.size:
-                seen, times = np.unique(indices, return_counts=True)
+            seen, times = np.unique(indices, return_counts=True)
+            if len(seen) < len(indices):
                 raise InvalidInput(f"{where}: element {seen[times > 1][0]} is listed twice")
+            labels[indices] = group
         return cls(locked(labels), locked(_caps(bounds, len(groups), view)))
 
     @classmethod
