@@ -155,7 +155,15 @@ def test_a_plan_names_the_view_and_the_group_or_element_that_is_wrong() -> None:
     ):
         with pytest.raises(InvalidInput, match=said):
             ProjectionPlan(**(right | wrong))
-    assert ProjectionPlan(**right).support(np.array([1.0, 2.0])).tolist() == [False, True]
+    plan = ProjectionPlan(**right)
+    assert plan.support(np.array([1.0, 2.0])).tolist() == [False, True]
+    for wrong, said in (
+        (np.array([1.0 + 2j, 2.0]), "must hold real numbers, got complex128"),
+        (np.ma.masked_array([1.0, 2.0], [True, False]), "entries of the point are masked"),
+        (["1", "2"], "must hold real numbers, got <U1"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            plan.solve(wrong)
 
 
 def test_a_plan_does_not_change_with_the_arrays_it_was_made_of() -> None:

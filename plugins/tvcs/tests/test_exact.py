@@ -159,7 +159,7 @@ def test_weights_that_are_not_finite_or_of_another_length_are_named(path: str) -
     for wrong in (np.nan, np.inf, -np.inf):
         weights = np.ones(25)
         weights[7] = wrong
-        with pytest.raises(InvalidInput, match="value 7 is"):
+        with pytest.raises(InvalidInput, match=r"entry \[7\] of the values is"):
             solve(path, plan, weights)
     with pytest.raises(InvalidInput, match="25 values"):
         solve(path, plan, np.ones(24))

@@ -41,7 +41,7 @@ def test_one_huge_worth_does_not_blur_what_the_others_are_worth() -> None:
     over = ThreeView(total=2, size=4)
     for huge in (1e16, 1e308):
         assert shadow_prices(over, np.array([huge, 0.3, 0.2, 0.1])).total == 0.2
-    with pytest.raises(InvalidInput, match=r"entry \[2\] of the worths is nan; every worth must be finite"):
+    with pytest.raises(InvalidInput, match=r"entry \[2\] of the worths is nan; every entry must be finite"):
         shadow_prices(over, np.array([1.0, 2.0, np.nan, 3.0]))
 
 

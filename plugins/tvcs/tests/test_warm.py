@@ -14,10 +14,11 @@ from optiframe_tvcs.learning.gradmp import GradientMatchingPursuit
 from optiframe_tvcs.learning.htp import HardThresholdingPursuit
 from optiframe_tvcs.learning.iht import IterativeHardThresholding
 from optiframe_tvcs.learning.stochastic import StochasticIHT
+from optiframe_tvcs.projection.checked import as_point
 from optiframe_tvcs.projection.plan import Packed, ProjectionPlan
 from optiframe_tvcs.projection.warm_start import WarmProjector
 from optiframe_tvcs.sets.sparse_sets import projector
-from optiframe_tvcs.sets.three_view import ThreeView, as_point
+from optiframe_tvcs.sets.three_view import ThreeView
 from tvcs_common import (
     CASES,
     KINDS,

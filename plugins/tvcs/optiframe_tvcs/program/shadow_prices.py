@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.numbers import exact_worths, quantise, times_power
 from optiframe_tvcs.program.conditions import NOBODY, WHOLE_VECTOR, Conditions
 from optiframe_tvcs.projection.certificate import Prices
+from optiframe_tvcs.projection.checked import as_point, refuse_infinite
 from optiframe_tvcs.projection.closed import open_values
-from optiframe_tvcs.sets.three_view import ThreeView, as_point
+from optiframe_tvcs.sets.three_view import ThreeView
 
 _WIDE = 2.0**26  # largest worth over the smallest: beyond, rounding to a share of the largest loses too much
 
@@ -46,12 +46,10 @@ def shadow_prices(over: ThreeView, worths: Array) -> Prices:
     InvalidInput
         When the worths are not finite or of another shape.
     """
-    over.check_shape(np.shape(worths))
-    flat, closed = as_point(worths).reshape(-1), over.plan.closed
-    if not np.isfinite(flat).all():
-        point = flat.reshape(np.shape(worths))
-        at = [int(i) for i in np.argwhere(~np.isfinite(point))[0]]
-        raise InvalidInput(f"entry {at} of the worths is {point[tuple(at)]}; every worth must be finite")
+    worths = as_point(worths)
+    over.check_shape(worths.shape)
+    refuse_infinite(worths, "worths")
+    flat, closed = worths.reshape(-1), over.plan.closed
     found = _shadow_prices(over, open_values(flat, closed))
     if closed is None:
         return found

@@ -1,4 +1,4 @@
-"""What a plan and a start are made of, checked before anything is calculated with it."""
+"""What a plan, a start and a point are made of, checked before anything is calculated with it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
-from optiframe.records.fields import as_whole_numbers
+from optiframe.records.fields import as_whole_numbers, numbers_of
 from optiframe_tvcs.projection.certificate import Bounds, Prices
 
 
@@ -48,6 +48,33 @@ def checked_prices(prices: Prices, bounds: Bounds) -> Prices:
         _numbers("rows", prices.rows, bounds.row_caps.shape),
         _numbers("columns", prices.columns, bounds.column_caps.shape),
     )
+
+
+def as_point(v: Any) -> NDArray[np.float64]:
+    """A point as float64, not copied where it is; `InvalidInput` where it holds no real numbers."""
+    if type(v) is np.ndarray and v.dtype == np.float64:
+        return v if v.flags.aligned else v.copy()  # of a file mapped at an odd place: kernels refuse it
+    if np.ma.is_masked(v):
+        raise InvalidInput("entries of the point are masked; fill them, with 0 for what shall not be chosen")
+    try:
+        array = np.asarray(v)
+    except ValueError:
+        raise InvalidInput("the rows of the point differ in length") from None
+    try:
+        array = numbers_of(array)
+    except InvalidInput as error:
+        raise InvalidInput(f"the point {error}") from None
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    dense = f"a sparse {type(v).__name__}; give v.toarray()" if hasattr(v, "toarray") else str(array.dtype)
+    raise InvalidInput(f"the point must hold real numbers, got {dense}")
+
+
+def refuse_infinite(values: NDArray[np.float64], what: str) -> None:
+    """Raise `InvalidInput` for the first entry that is not finite, naming its place in `what`."""
+    if not np.isfinite(values).all():
+        at = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise InvalidInput(f"entry {at} of the {what} is {values[tuple(at)]}; every entry must be finite")
 
 
 def _view(view: str, labels: Any, caps: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -15,7 +15,7 @@ from optiframe_tvcs.kernels.answers import Effort
 from optiframe_tvcs.kernels.projection import Layout, keep, project
 from optiframe_tvcs.projection.binding import Binding
 from optiframe_tvcs.projection.certificate import Prices, check
-from optiframe_tvcs.projection.checked import checked_bounds, checked_prices
+from optiframe_tvcs.projection.checked import as_point, checked_bounds, checked_prices, refuse_infinite
 from optiframe_tvcs.projection.closed import closed_elements, open_values, with_closed
 from optiframe_tvcs.projection.selection import Selection
 
@@ -103,7 +103,7 @@ class ProjectionPlan:
         Raises
         ------
         InvalidInput
-            When the values are not finite or not p numbers, or `start` has not one price for each group.
+            When the values are not p finite real numbers, or `start` has not one price for each group.
         """
         values = self._checked(values)
         support = np.empty(self.elements, np.bool_)
@@ -112,7 +112,7 @@ class ProjectionPlan:
         given = None if start is None else self._packed(start)
         report = project(self._layout, opened, squared, given, 0, forced, packed, support, None)
         if report.refused:
-            self._refuse(values)
+            refuse_infinite(values, "values")
         rows = len(packed) - int(np.count_nonzero(self._binding.columns))
         prices = self._binding.all_prices(Prices(float(packed[0]), packed[1:rows], packed[rows:]))
         self.effort = report.effort
@@ -127,7 +127,7 @@ class ProjectionPlan:
         Raises
         ------
         InvalidInput
-            When the values are not finite or not p numbers.
+            When the values are not p finite real numbers.
         """
         values = self._checked(values)
         support, prices = np.empty(self.elements, np.bool_), np.empty(self._prices)
@@ -135,7 +135,7 @@ class ProjectionPlan:
             self._layout, open_values(values, self.closed), squared, None, 0, False, prices, support, None
         )
         if report.refused:
-            self._refuse(values)
+            refuse_infinite(values, "values")
         return support
 
     def keep(self, v: Array, given: Packed | None = None) -> tuple[Array, Packed] | None:
@@ -207,16 +207,10 @@ class ProjectionPlan:
         return np.concatenate([[found.total], found.rows, found.columns])
 
     def _checked(self, values: Array) -> Array:
-        values = np.ascontiguousarray(values, dtype=np.float64)
+        values = np.ascontiguousarray(as_point(values))
         if values.shape != (self.elements,):
             raise InvalidInput(
                 f"the values have the shape {values.shape}; this plan projects vectors of "
                 f"{self.elements} values"
             )
         return values
-
-    def _refuse(self, values: Array) -> None:
-        bad = np.flatnonzero(~np.isfinite(values))
-        raise InvalidInput(
-            f"value {bad[0]} is {values[bad[0]]}; values must be finite (clean the point before)"
-        )

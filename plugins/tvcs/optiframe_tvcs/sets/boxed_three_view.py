@@ -12,7 +12,8 @@ from pydantic import Field, PlainValidator
 from optiframe.errors import InvalidInput
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Accepts, Array
-from optiframe_tvcs.sets.three_view import ThreeView, as_point
+from optiframe_tvcs.projection.checked import as_point
+from optiframe_tvcs.sets.three_view import ThreeView
 
 _FAR = 1e300  # twice it is a finite number; what is as large is chosen anyway, or ties
 

@@ -17,9 +17,10 @@ from optiframe.errors import InvalidInput, require
 from optiframe.findings import Finding
 from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet, CvxpyProgram
-from optiframe.records.fields import Accepts, Array, numbers_of
+from optiframe.records.fields import Accepts, Array
 from optiframe.tables.ids import locked
 from optiframe_tvcs.projection.certificate import compare
+from optiframe_tvcs.projection.checked import as_point, refuse_infinite
 from optiframe_tvcs.projection.closed import open_values
 from optiframe_tvcs.projection.judged import not_best, relative_gap
 from optiframe_tvcs.projection.plan import ProjectionPlan
@@ -323,28 +324,5 @@ class ThreeView(ConstraintSet):
 
     def _flat(self, v: NDArray[Any]) -> NDArray[np.float64]:
         flat = self._shaped(v)
-        if not np.isfinite(flat).all():
-            point = np.reshape(flat, np.shape(v))
-            at = [int(i) for i in np.argwhere(~np.isfinite(point))[0]]
-            raise InvalidInput(f"entry {at} of the point is {point[tuple(at)]}; every entry must be finite")
+        refuse_infinite(flat.reshape(np.shape(v)), "point")
         return flat
-
-
-def as_point(v: Any) -> NDArray[np.float64]:
-    """A point as float64, or an error where it holds no real numbers."""
-    if type(v) is np.ndarray and v.dtype == np.float64:
-        return v if v.flags.aligned else v.copy()  # of a file mapped at an odd place: kernels refuse it
-    if np.ma.is_masked(v):
-        raise InvalidInput("entries of the point are masked; fill them, with 0 for what shall not be chosen")
-    try:
-        array = np.asarray(v)
-    except ValueError:
-        raise InvalidInput("the rows of the point differ in length") from None
-    try:
-        array = numbers_of(array)
-    except InvalidInput as error:
-        raise InvalidInput(f"the point {error}") from None
-    if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
-    dense = f"a sparse {type(v).__name__}; give v.toarray()" if hasattr(v, "toarray") else str(array.dtype)
-    raise InvalidInput(f"the point must hold real numbers, got {dense}")
