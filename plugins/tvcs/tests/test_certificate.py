@@ -13,7 +13,8 @@ from optiframe_tvcs.kernels.numbers import exact_worths, quantise
 from optiframe_tvcs.program.feasible import fill
 from optiframe_tvcs.program.rounding import to_vertex
 from optiframe_tvcs.program.support_program import SupportProgram
-from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, check, compare
+from optiframe_tvcs.projection.certificate import Bounds, Certificate, Prices, compare
+from optiframe_tvcs.projection.optimality import check
 from optiframe_tvcs.sets.three_view import ThreeView
 
 from optiframe import Projection

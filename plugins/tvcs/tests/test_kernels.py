@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from optiframe_tvcs.kernels import projection, reference
 from optiframe_tvcs.kernels.answers import Effort, Report
 from optiframe_tvcs.kernels.numbers import quantise
-from optiframe_tvcs.projection.certificate import Bounds, Prices, check
+from optiframe_tvcs.projection.certificate import Bounds, Prices
+from optiframe_tvcs.projection.optimality import check
 from optiframe_tvcs.projection.plan import ProjectionPlan
 from tvcs_common import (
     CASES,

@@ -14,9 +14,10 @@ from optiframe_tvcs.kernels import reference
 from optiframe_tvcs.kernels.answers import Effort
 from optiframe_tvcs.kernels.projection import Layout, keep, project
 from optiframe_tvcs.projection.binding import Binding
-from optiframe_tvcs.projection.certificate import Prices, check
+from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.checked import as_point, checked_bounds, checked_prices, refuse_infinite
 from optiframe_tvcs.projection.closed import closed_elements, open_values, with_closed
+from optiframe_tvcs.projection.optimality import check
 from optiframe_tvcs.projection.selection import Selection
 
 Packed = tuple[Array, int]
