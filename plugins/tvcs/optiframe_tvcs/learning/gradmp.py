@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from optiframe.problems.minimize import Minimize
@@ -19,6 +17,7 @@ from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import into, nowhere
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
+    digest,
     enlarged,
     first_point,
     norm,
@@ -140,8 +139,3 @@ def doubled_projector(problem: Minimize) -> Projector:
     wider = enlarged(problem.over, 2)
     assert wider is not None  # else `unsuited` said so
     return projector(wider)
-
-
-def digest(chosen: NDArray[np.bool_]) -> bytes:
-    """A support in 16 bytes, for a record of those met; two of them agree by chance once in 2^64 runs."""
-    return blake2b(np.packbits(chosen).tobytes(), digest_size=16).digest()

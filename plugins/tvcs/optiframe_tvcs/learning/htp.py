@@ -8,10 +8,10 @@ from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
-from optiframe_tvcs.learning.gradmp import digest
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
 from optiframe_tvcs.learning.steps import Descent, Step, nowhere, why_no_step
 from optiframe_tvcs.sets.sparse_sets import (
+    digest,
     first_point,
     norm,
     not_of_supports,

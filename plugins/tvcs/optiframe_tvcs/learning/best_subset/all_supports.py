@@ -15,11 +15,10 @@ from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.splicing import best_support
 from optiframe_tvcs.learning.best_subset.search import LEAST_FALL, Search, is_better
 from optiframe_tvcs.learning.best_subset.small import SmallSearch, whole_hessian
-from optiframe_tvcs.learning.gradmp import digest
 from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.weighted import weighted
 from optiframe_tvcs.learning.with_intercept import WithIntercept
-from optiframe_tvcs.sets.sparse_sets import support
+from optiframe_tvcs.sets.sparse_sets import digest, support
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _EXACT = 1e-6  # of the value at zero: rounding in what is compared may reach a thousandth of so good a fit

@@ -13,9 +13,8 @@ from optiframe.problems.objectives.objective import Objective
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe_tvcs.learning.best_subset.trials import Trials
-from optiframe_tvcs.learning.gradmp import digest
 from optiframe_tvcs.learning.with_intercept import counted
-from optiframe_tvcs.sets.sparse_sets import enlarged, norm, projector, support
+from optiframe_tvcs.sets.sparse_sets import digest, enlarged, norm, projector, support
 
 LEAST_FALL = 1e-10  # relative fall of the objective that counts: ten times the restricted minimum's accuracy
 _SEEN = 4  # wide fits of the objective itself, before a pursuit is judged by the values that it meets

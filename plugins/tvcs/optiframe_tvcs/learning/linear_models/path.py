@@ -24,7 +24,7 @@ from optiframe_tvcs.learning.best_subset.splicing import Splicing
 from optiframe_tvcs.learning.linear_models.l1_path import l1_path
 from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.with_intercept import WithIntercept
-from optiframe_tvcs.sets.sparse_sets import support
+from optiframe_tvcs.sets.sparse_sets import digest, support
 from optiframe_tvcs.sets.three_view import ThreeView
 
 _BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs others in their place
@@ -213,11 +213,11 @@ class SizePath:
         self, problem: Minimize, size: int, result: Result[Array, Any] | Fit
     ) -> Result[Array, Any] | Fit:
         """The best of this fit and those from points of the l1 path."""
-        met = {support(result.solution).tobytes()}
+        met = {digest(support(result.solution))}
         for other in self._best_of_penalised(problem.over, size):
-            if support(other).tobytes() not in met:
+            if digest(support(other)) not in met:
                 another = self._fit(problem, other)
-                met |= {support(other).tobytes(), support(another.solution).tobytes()}
+                met |= {digest(support(other)), digest(support(another.solution))}
                 result = min(result, another, key=lambda each: each.objective)
         return result
 
@@ -273,7 +273,7 @@ class SizePath:
         cut: dict[bytes, Array] = {}
         for x in near[:: len(near) // _TRIED + 1]:
             kept = np.asarray(over.project(x))
-            cut.setdefault(support(kept).tobytes(), kept)
+            cut.setdefault(digest(support(kept)), kept)
         fits = [minimise_on(self.function, support(kept), kept) for kept in cut.values()]
         return sorted(fits, key=self.function.value)[:_STARTS]
 
