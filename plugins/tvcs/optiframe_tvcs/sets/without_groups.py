@@ -36,7 +36,7 @@ def groups_cost_fit(function: object, x: Array) -> tuple[Finding, ...]:
     if not isinstance(function, LeastSquares | Logistic) or not 0 < 2 * size <= len(function):
         return ()
     loose = _descend(function, np.asarray(x, dtype=np.float64), Cardinality(size=size))
-    gain = _deviance(function, x) - _deviance(function, loose)
+    gain = deviance(function, x, len(function)) - deviance(function, loose, len(function))
     if gain <= 2 * _log_choose(loose.size, size):
         return ()
     text = (
@@ -72,9 +72,10 @@ def _mean(function: LinearModel, x: Array) -> float:
     return float(function.losses(function.matrix @ x).mean())
 
 
-def _deviance(function: LinearModel, x: Array) -> float:
-    n, loss = len(function), _mean(function, x)
-    floor = float(np.finfo(np.float64).tiny)
+def deviance(function: LinearModel, x: Array, n: float) -> float:
+    """Twice the negative log-likelihood of `n` samples, up to a constant: n log(2 loss) of least squares."""
+    loss = _mean(function, x)
+    floor = float(np.finfo(np.float64).tiny)  # of a fit without an error
     return float(n * np.log(max(2 * loss, floor))) if isinstance(function, LeastSquares) else 2 * n * loss
 
 

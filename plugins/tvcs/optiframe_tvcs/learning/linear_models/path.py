@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from optiframe.problems.minimize import Minimize
-from optiframe.problems.objectives.losses import LeastSquares, LinearModel
+from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
@@ -26,6 +26,7 @@ from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.with_intercept import WithIntercept
 from optiframe_tvcs.sets.sparse_sets import digest, support
 from optiframe_tvcs.sets.three_view import ThreeView
+from optiframe_tvcs.sets.without_groups import deviance
 
 _BEYOND = 4  # times the size: an l1 penalty shrinks true entries, and needs others in their place
 _TRIED = 5  # points of the l1 path, for each size
@@ -288,16 +289,13 @@ def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, shape
 
     `shape` is how many samples and features there are.
 
-    For least squares the deviance is n log(2 loss), else 2 n loss. "bic" adds used log n; "ebic" that and
-    2 used log features (Chen, Chen 2008); "sic" used log features log log n (Zhu et al. 2020, abess).
+    To the deviance "bic" adds used log n; "ebic" that and 2 used log features (Chen, Chen 2008); "sic" used
+    log features log log n (Zhu et al. 2020, abess).
     """
     n, features = shape
-    loss = float(function.losses(function.matrix @ x).mean())
-    floor = float(np.finfo(np.float64).tiny)
-    deviance = n * np.log(max(2 * loss, floor)) if isinstance(function, LeastSquares) else 2 * n * loss
     each = {
         "bic": np.log(n),
         "ebic": np.log(n) + 2 * np.log(features),
         "sic": np.log(max(features, 2)) * np.log(max(np.log(n), 1.0 + 1e-9)),
     }
-    return float(deviance + used * each[kind])
+    return float(deviance(function, x, n) + used * each[kind])
