@@ -37,10 +37,14 @@ class WithIntercept(ConstraintSet):
         return self.model_copy(update={"over": wider})
 
 
+def without_intercept(over: ConstraintSet) -> tuple[ConstraintSet, bool]:
+    """The set of the entries that count, and whether a free one follows them."""
+    return (over.over, True) if isinstance(over, WithIntercept) else (over, False)
+
+
 def counted(over: ConstraintSet) -> tuple[int, bool] | None:
-    """How many entries the set bounds, and whether the last is free besides; None where it says more."""
-    free = isinstance(over, WithIntercept)
-    inner = over.over if isinstance(over, WithIntercept) else over
+    """How many entries the set allows, and whether the last is free besides; None where it says more."""
+    inner, free = without_intercept(over)
     return (inner.size, free) if type(inner) is Cardinality else None
 
 

@@ -17,7 +17,7 @@ from optiframe_tvcs.learning.best_subset.search import LEAST_FALL, Search, is_be
 from optiframe_tvcs.learning.best_subset.small import SmallSearch, whole_hessian
 from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.weighted import weighted
-from optiframe_tvcs.learning.with_intercept import WithIntercept
+from optiframe_tvcs.learning.with_intercept import without_intercept
 from optiframe_tvcs.sets.sparse_sets import digest, support
 from optiframe_tvcs.sets.three_view import ThreeView
 
@@ -80,15 +80,15 @@ class AllSupports:
             *(table, place, against, size, free, labels, room, gain, products, others, kept),
             self.trying.time_left,
         )
+        better = None
         if kept.any():
             found = minimise_on(self._problem.function, kept, np.where(kept, x, 0.0))
             ahead = self._problem.function.value(found)
-            if is_better(ahead, value):
-                self.proved = complete and others < 0
-                return found, ahead
-            return None
+            if not is_better(ahead, value):
+                return None  # by rounding; nothing is proved then
+            better = found, ahead
         self.proved = complete and others < 0
-        return None
+        return better
 
     @cached_property
     def _bounds(self) -> tuple[int, bool, NDArray[np.int64], NDArray[np.int64]] | None:
@@ -108,8 +108,7 @@ def _bounds(problem: Minimize) -> tuple[int, bool, NDArray[np.int64], NDArray[np
     """The set as `best_support` takes it; None where that does not know the problem."""
     if type(problem.function) not in (LeastSquares, weighted(LeastSquares)):
         return None
-    free = isinstance(problem.over, WithIntercept)
-    inner = problem.over.over if isinstance(problem.over, WithIntercept) else problem.over
+    inner, free = without_intercept(problem.over)
     (columns,) = problem.function.shape
     labels, room = np.zeros((2, columns), dtype=np.int64), [np.array([columns])]  # those of no group
     if type(inner) is ThreeView:
