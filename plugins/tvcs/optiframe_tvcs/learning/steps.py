@@ -23,8 +23,8 @@ Step = Annotated[
 LEAST_DECREASE = 0.01
 """Share of |move|^2 / (2 step) by which a step must lower the objective. Any share below one keeps
 every step up to (1 - share)/L acceptable, L the curvature along differences of points of the set."""
-_HALVINGS = 60  # of a trial step: by then a move is below the rounding of the point
-_ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective; decreases below it cannot be seen
+HALVINGS = 60  # of a trial step: by then a move is below the rounding of the point
+ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective; decreases below it cannot be seen
 FAR = 1e100
 """A move over its step as long as this ends a run as diverged, well before squares overflow at 1e154."""
 _SECANT = 1e-4  # relative length of the step along which the first curvature is measured
@@ -100,8 +100,8 @@ class Descent:
         trial = self._trial(x, gradient)
         self._last = x, gradient
         value = self.function.value(x)
-        room = _ROUNDING * abs(value)
-        for _ in range(_HALVINGS):
+        room = ROUNDING * abs(value)
+        for _ in range(HALVINGS):
             if (moved := into(self.onto, x - trial * gradient)) is not None:
                 bound = value - LEAST_DECREASE * float(np.sum((moved - x) ** 2)) / (2 * trial) + room
                 with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long

@@ -16,7 +16,7 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.learning.gradmp import Lowest, Refit, doubled_projector, pursue
 from optiframe_tvcs.learning.iht import descend
 from optiframe_tvcs.learning.restricted import Inner, minimise_on, why_not_inner
-from optiframe_tvcs.learning.steps import FAR, first_trial, into, nowhere
+from optiframe_tvcs.learning.steps import FAR, HALVINGS, ROUNDING, first_trial, into, nowhere
 from optiframe_tvcs.sets.sparse_sets import (
     Projector,
     first_point,
@@ -26,23 +26,20 @@ from optiframe_tvcs.sets.sparse_sets import (
     support,
 )
 
-_HALVINGS = 60  # of a step, at most: by then a move is below the rounding of the point
-_ROUNDING = 10 * float(np.finfo(np.float64).eps)  # of an objective
 _VAIN = 5  # passes over the terms without a better point, after which none is expected
 
 
 class Blocks:
-    """The terms of a finite sum, divided at random into blocks of one size, of which one is drawn at a time.
+    """The terms of a finite sum, divided at random into blocks of about `size` terms; one is drawn at a time.
 
-    Each block is the mean of its terms plus the regularizer, so that the mean of its gradient over
-    draws is the full gradient but for the last block, which may be smaller.
+    Each block is the mean of its terms plus the regularizer. It is drawn in proportion to its number of
+    terms, so that the mean of gradients over draws is the full gradient.
     """
 
     def __init__(self, function: FiniteSum, size: int, rng: np.random.Generator) -> None:
         self.function, self.rng = function, rng
         order = rng.permutation(len(function))
         self.parts = np.array_split(order, max(1, round(len(function) / size)))
-        # Draws in proportion to a block's terms keep the mean of the gradients unbiased.
         self.chance = np.array([len(part) for part in self.parts]) / len(order)
 
     def draw(self) -> FiniteSum:
@@ -216,14 +213,14 @@ def _below_the_parabola(
 ) -> tuple[Array | None, float]:
     """The step into the set, halved until the block lies below its parabola there; and that step."""
     value = block.value(x)
-    for _ in range(_HALVINGS):
+    for _ in range(HALVINGS):
         if (moved := into(onto, x - step * gradient)) is not None:
             move = moved - x
             slope = float(np.vdot(np.where(move, gradient, 0.0), move))  # infinite entries may not move
             parabola = value + slope + float(np.sum(move**2)) / (2 * step)
             with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
                 ahead = block.value(moved)
-            if ahead <= parabola + _ROUNDING * abs(value):
+            if ahead <= parabola + ROUNDING * abs(value):
                 break
         step /= 2
     return moved, step
