@@ -62,24 +62,19 @@ class FirstOrderProjection(Solver[Projection, Array, Selection]):
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
         program = SupportProgram.of(problem)
-        # The largest square, of which a point of very large or small numbers has none.
-        with np.errstate(over="ignore"):
-            largest = float(
-                np.square(
-                    np.abs(problem.point[program.whole.reshape(problem.point.shape) > 0]).max(initial=0.0)
-                )
-            )
-        unit = balance(program) if self.form == "balanced" else largest
+        steps, unit = (
+            (balanced, balance(program)) if self.form == "balanced" else (printed, largest_square(program))
+        )
         if program.whole.any() and not 1e-100 < unit < 1e100:  # beyond, squares are inf or 0
             size = "large" if unit > 1 else "small"
             advice = 'divide it by its largest entry, or leave out form="printed"'
             return Status.DIVERGED, f"the point is too {size} for Eq. 7 as printed; {advice}"
         worth = perturbed(program.relative, self.perturbation, run.rng) * unit
-        points = balanced(program, worth) if self.form == "balanced" else printed(program, worth)
+        points = steps(program, worth)
         best = program.selection(np.zeros(len(worth), dtype=np.bool_))
         while True:
             count = int(min(self.check, max(run.steps_left(), 1)))
-            x, _ = next(islice(points, count - 1, None))
+            x = next(islice(points, count - 1, None))
             tried = program.selection(rounded(program, x, at_half=self.form == "printed"))
             best = min(best, tried, key=_lost)
             yield program.iterate(best, steps=count)
@@ -97,8 +92,8 @@ def rounded(program: SupportProgram, x: Array, *, at_half: bool) -> NDArray[np.b
     return fill(program, chosen[np.argsort(-x[chosen], kind="stable")])
 
 
-def printed(program: SupportProgram, worth: Array) -> Iterator[tuple[Array, Array]]:
-    """The points x, y of projected gradient steps on Eq. 7, of one length 1/L."""
+def printed(program: SupportProgram, worth: Array) -> Iterator[Array]:
+    """The shares x after each projected gradient step on Eq. 7, of one length 1/L."""
     down = program.matrix.tocsr()
     up = down.T.tocsr()
     bounds = program.bounds
@@ -111,7 +106,7 @@ def printed(program: SupportProgram, worth: Array) -> Iterator[tuple[Array, Arra
         x = np.clip(x - step * (up @ over - gap * worth), 0.0, 1.0)
         y = np.maximum(y - step * (gap * bounds - down @ short), 0.0)
         z = np.maximum(z - step * (gap - short), 0.0)
-        yield x, y
+        yield x
 
 
 def lipschitz(program: SupportProgram, worth: Array) -> float:
@@ -124,6 +119,13 @@ def lipschitz(program: SupportProgram, worth: Array) -> float:
     labels = (program.rows.labels, program.columns.labels)
     largest = sum(int(np.bincount(each[each >= 0], minlength=1).max()) for each in labels)
     return float(worth @ worth) + float(program.bounds @ program.bounds) + p + (p + largest + 1)
+
+
+def largest_square(program: SupportProgram) -> float:
+    """The largest worth; 0 or inf where it is beyond float64."""
+    entries = program.point.reshape(-1)[program.whole > 0]
+    with np.errstate(over="ignore"):
+        return float(np.square(np.abs(entries).max(initial=0.0)))
 
 
 def balance(program: SupportProgram) -> float:
@@ -147,8 +149,8 @@ def steps_of(program: SupportProgram, worth: Array) -> Array:
     return steps
 
 
-def balanced(program: SupportProgram, worth: Array) -> Iterator[tuple[Array, Array]]:
-    """The points x, y of extrapolated steps on Eq. 7, one length for each unknown.
+def balanced(program: SupportProgram, worth: Array) -> Iterator[Array]:
+    """The shares x after each extrapolated step on Eq. 7, of a length for each unknown.
 
     Such steps keep the guarantees of 1/L, and a box is projected onto entry by entry in any diagonal metric.
     """
@@ -172,4 +174,4 @@ def balanced(program: SupportProgram, worth: Array) -> Iterator[tuple[Array, Arr
             ahead = moved + (weight - 1) / next_weight * (moved - point)
             weight = next_weight
         point = moved
-        yield point[:p], point[p : p + groups]
+        yield point[:p]

@@ -94,11 +94,13 @@ class _Steps:
         self.reset()
 
     def reset(self) -> None:
+        """Begin new averages at the current point."""
         self.x_sum, self.y_sum, self.count = np.zeros_like(self.x), np.zeros_like(self.y), 0
         self.x_start, self.y_start = self.x.copy(), self.y.copy()
         self.error_start = self.last_error = self.error(self.x, self.y)
 
     def advance(self) -> None:
+        """One iteration of Chambolle and Pock's method."""
         x = np.clip(self.x + self.primal_step / self.weight * (self.worth - self.up @ self.y), 0.0, 1.0)
         pushed = self.y + self.dual_step * self.weight * (self.down @ (2 * x - self.x) - self.bounds)
         self.x, self.y = x, np.maximum(pushed, 0.0)
@@ -113,6 +115,7 @@ class _Steps:
         return float(np.linalg.norm(over)) + abs(dual - float(self.worth @ x))
 
     def relative_error(self, x: Array, y: Array) -> float:
+        """The same as a share of the worth kept, which is at least 1 where anything fits."""
         return self.error(x, y) / max(float(self.worth @ x), 1.0)
 
     def best(self) -> tuple[Array, Array]:
@@ -123,6 +126,7 @@ class _Steps:
         return average if self.error(*average) < self.error(self.x, self.y) else (self.x, self.y)
 
     def restart_if_due(self) -> None:
+        """Go to the better point where its error fell enough, and balance how far x and y move."""
         x, y = self.best()
         error = self.error(x, y)
         falling = error <= _DECREASE * self.error_start
