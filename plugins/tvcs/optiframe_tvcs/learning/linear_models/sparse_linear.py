@@ -111,30 +111,20 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         samples = Samples(matrix, target - middle, weights)
         sizes = sizes_to_fit(self.size, self.sizes, samples.shape, most)
         function = self._objective()(scaled, *samples[1:])
-        findings: list[Finding] = []
         path = self._path(function, over)
-        shorten = self.sizes is None
-        losses: dict[int, Array] = {}
-        if self.size == "cv":
-            losses = search(sizes, self._held_out(samples, over, parts), shorten=shorten)
-        elif isinstance(self.size, str):
-            losses = search(sizes, self._by_criterion(path, self.size, samples.shape), shorten=shorten)
-        else:
-            losses = {size: np.array([np.nan]) for size in sizes}
-        fits = [path.at(size) for size in sorted(losses)]
-        points = [fit.solution for fit in fits]
-        self.sizes_ = np.array(sorted(losses))
-        self.scores_ = np.array([losses[size].mean() for size in sorted(losses)])
-        chosen = int(np.argmin(self.scores_)) if isinstance(self.size, str) else len(points) - 1
-        if self.size == "cv" and over is not None:
-            alone = search(sorted(losses), self._held_out(samples, None, parts), shorten=False)
-            findings.extend(views_do_not_help(losses, alone))
+        scores, findings = self._scores(sizes, samples, path, over, parts)
+        tried = sorted(scores)
+        fits = [path.at(size) for size in tried]
+        self.sizes_ = np.array(tried)
+        self.scores_ = np.array([scores[size].mean() for size in tried])
+        chosen = len(tried) - 1
         if isinstance(self.size, str):
-            findings.extend(end_of_sizes(self.sizes_.tolist(), chosen, sizes[-1], most))
-        undone = [scaling.undo(x) for x in points]
+            chosen = int(np.argmin(self.scores_))
+            findings.extend(end_of_sizes(tried, chosen, sizes[-1], most))
+        undone = [scaling.undo(fit.solution) for fit in fits]
         self.coef_path_ = np.array([weights for weights, _ in undone])
         self.intercept_path_ = np.array([intercept + middle for _, intercept in undone])
-        self.result_ = path.result(int(self.sizes_[chosen]))
+        self.result_ = path.result(tried[chosen])
         self.n_iter_ = max(1, sum(fit.iterations for fit in fits))
         self.coef_, self.intercept_ = undone[chosen][0], float(self.intercept_path_[chosen])
         self.size_ = int(np.count_nonzero(self.coef_))
@@ -144,6 +134,26 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             warnings.warn(findings[-1].text, ConvergenceWarning, stacklevel=3)
         self.findings_ = (*self.result_.findings, *findings)
         return self
+
+    def _scores(
+        self,
+        sizes: Sequence[int],
+        samples: Samples,
+        path: SizePath,
+        over: ThreeView | None,
+        parts: Sequence[Any],
+    ) -> tuple[dict[int, Array], list[Finding]]:
+        """Scores of the sizes tried, one for each fold, nan for a given size; and whether the views help."""
+        if not isinstance(self.size, str):
+            return {size: np.array([np.nan]) for size in sizes}, []
+        shorten = self.sizes is None
+        if self.size != "cv":
+            return search(sizes, self._by_criterion(path, self.size, samples.shape), shorten=shorten), []
+        losses = search(sizes, self._held_out(samples, over, parts), shorten=shorten)
+        if over is None:
+            return losses, []
+        alone = search(sorted(losses), self._held_out(samples, None, parts), shorten=False)
+        return losses, views_do_not_help(losses, alone)
 
     def _scaling(self, matrix: Any, weights: Array) -> Scaling:
         return Scaling.of(matrix, weights, standardise=self.standardize, intercept=self.fit_intercept)
