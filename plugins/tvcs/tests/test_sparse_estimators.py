@@ -18,6 +18,7 @@ from optiframe_tvcs import SparseClassifier, SparseRegressor, ThreeView
 from optiframe_tvcs.learning.best_subset.splicing import Splicing
 from optiframe_tvcs.learning.linear_models import one_thread as threads_of_blas
 from optiframe_tvcs.learning.linear_models.one_thread import one_thread
+from optiframe_tvcs.learning.linear_models.size_choice import search
 from optiframe_tvcs.learning.weighted import weighted
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -440,6 +441,13 @@ def test_wrong_parameters_are_named(parameters: dict[str, Any], text: str) -> No
 def test_a_seed_of_more_than_32_bits_is_taken(size: Any) -> None:
     matrix, target = samples(n=60, p=5)
     assert SparseRegressor(size, seed=2**40).fit(matrix, target).size_ == (2 if size == 2 else 3)
+
+
+@pytest.mark.parametrize("shorten", [False, True])
+def test_a_size_without_a_score_is_not_the_best(shorten: bool) -> None:
+    scores = {0: np.nan, 1: 2.0, 2: 1.0, 3: np.nan}
+    found = search(sorted(scores), lambda size: np.array([0.0, scores[size]]), shorten=shorten)
+    assert [float(found[size].mean()) for size in sorted(found)] == [np.inf, 1.0, 0.5, np.inf]
 
 
 def test_pickles_predict_the_same_and_do_not_hold_the_samples() -> None:

@@ -83,19 +83,26 @@ def search(sizes: Sequence[int], score: Callable[[int], Array], *, shorten: bool
     """Scores of sizes, lower ones better; `score` gives one for each fold.
 
     All sizes where not `shorten`. Else all up to 20, then steps of a tenth; no larger ones once they have
-    long been no better; and those left out between the best and its neighbours, halving the gap.
+    long been no better; and those left out between the best and its neighbours, halving the gap. What is
+    nan, as a loss may be where it is not defined, counts as inf.
     """
+
+    def scored(size: int) -> Array:
+        scores = score(size)
+        return np.where(np.isnan(scores), np.inf, scores)
+
     found: dict[int, Array] = {}
     if not shorten:
-        return {size: score(size) for size in sizes}
+        return {size: scored(size) for size in sizes}
     for size in sizes:
         if found and size != sizes[-1] and size < _STRIDE * max(found) and size > _ALL:
             continue
-        found[size] = score(size)
+        found[size] = scored(size)
         if size >= _LONG * _best(found) + _MORE:
             break
     while between := _left_out(found, sizes):
-        found[between[len(between) // 2]] = score(between[len(between) // 2])
+        size = between[len(between) // 2]
+        found[size] = scored(size)
     return found
 
 
@@ -131,12 +138,12 @@ def end_of_sizes(tried: Sequence[int], chosen: int, largest: int, most: int) -> 
 def views_do_not_help(losses: Mapping[int, Array], alone: Mapping[int, Array]) -> list[Finding]:
     """A finding where the size alone predicts better than the views, by the same folds.
 
-    Nothing for a single fold, which has no standard error.
+    Nothing for a single fold, which has no standard error, nor where a loss is not finite.
     """
     ours, theirs = _best(losses), _best(alone)
-    gap = losses[ours] - alone[theirs]
-    if len(gap) < 2:
+    if len(losses[ours]) < 2 or not np.isfinite(losses[ours] + alone[theirs]).all():
         return []
+    gap = losses[ours] - alone[theirs]
     error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
     if gap.mean() <= _GAIN * error:
         return []
