@@ -1,1 +1,1 @@
-"""Data sets by name, and instances of the projection from easy to adversarial."""
+"""Data sets by name: planted sparse models, qualities of workers, and expression of genes."""

@@ -18,14 +18,18 @@ class SmallSplicing:
 
     Parameters
     ----------
-    matrix, target, weights, ridge
-        Of the linear model; the weights of its rows, which sum to 1.
-    turned
-        Whether `matrix` is its transpose, as a matrix that lies by columns has one by rows.
+    matrix, turned
+        Shape (n, p), in the order of C; or, `turned`, the transpose of a matrix that lies by columns.
+    target, weights, ridge
+        Of the linear model: shapes (n,), (n,) and (p,). The weights of rows sum to 1.
     loss
         Its place among `learning.dense.LOSSES`.
     table, place
         Of least squares: all rows of the Hessian, that of column j being ``table[place[j]]``; else None.
+    size, free
+        Entries of a support at most, and whether the last one belongs to it besides.
+    pursuit, width
+        As of `learning.best_subset.splicing.Splicing`.
     """
 
     def __init__(
@@ -69,9 +73,12 @@ def newton(
 ) -> bool:
     """Brings `x`, the entries of a point at the columns `at`, to the minimum over these.
 
-    The first arguments are those of `SmallSplicing`, the last ones those of `restricted.minimise_on`. False
-    where another method is needed and `x` is unchanged: by the kernel as the Hessian is nearly singular, here
-    always.
+    The first arguments are those of `SmallSplicing`, the last three those of `restricted.minimise_on`.
+
+    Returns
+    -------
+    False where another method is needed and `x` is unchanged: by the kernel as the Hessian is nearly
+    singular, here always.
     """
     return False
 

@@ -46,7 +46,7 @@ class NetworkIdentification(Problem[Network]):
 
     It formulates to least squares over a three-view set, which every solver of `minimize` over
     such sets takes (`tvcs.iht`, `tvcs.gradmp`, `tvcs.htp`, `tvcs.fewer-views`). The metrics compare
-    with `truth` over all ordered pairs of different genes; see `network_metrics`.
+    with `truth` over all ordered pairs of different genes; see `metrics.scores_against`.
 
     Memory: 16 bytes a gene and transition, and 8 for each pair of genes.
     """

@@ -1,1 +1,1 @@
-"""The linear program of a projection: the instance, prices that prove a support, rounding, shadow prices."""
+"""The linear program of a projection: the instance, rounding to a support, shadow prices."""
