@@ -166,6 +166,8 @@ def test_an_answer_of_another_method_is_judged() -> None:
         judged = over.judge(point, [outside, [1.0, 0.0, 0.0]]).certificate
         assert judged.gap == math.inf
         assert reason in judged.reason
+    (finding,) = over.judge(point, np.zeros(over.shape)).diagnose()
+    assert finding.text == "nothing is chosen; tvcs.exact finds the best"
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,7 @@ def relative_gap(found: Certificate) -> float:
 
 def not_best(found: Certificate, support: NDArray[np.bool_]) -> str:
     """What a support loses, in words."""
-    if not support.any():
-        return "nothing is chosen, because no share is above one half; tvcs.exact finds the best"
-    lost = ""
+    what, lost = "the support is not the best" if support.any() else "nothing is chosen", ""
     if 0 < found.primal < math.inf > found.gap:
         lost = f" and loses {percent(found.gap / found.primal)} of its worth"
-    return f"the support is not the best{lost}; tvcs.exact finds the best"
+    return f"{what}{lost}; tvcs.exact finds the best"
