@@ -271,13 +271,13 @@ def _conjugate_gradients(
     direction, square = left.copy(), float(left @ left)
     # In exact arithmetic len(z) steps suffice; rounding asks for more where columns are alike.
     for _ in range(4 * len(z) + 10):
-        turned = function.hessian_product(z, direction)
-        bend = float(direction @ turned)
+        product = function.hessian_product(z, direction)
+        bend = float(direction @ product)
         if bend <= 0:
             return step if step.any() else direction
         share = square / bend
         step = step + share * direction
-        left = left - share * turned
+        left = left - share * product
         before, square = square, float(left @ left)
         if np.sqrt(square) <= goal or time_left() == 0:
             break

@@ -116,7 +116,7 @@ class Descent:
         if self._last is None:
             return first_trial(self.function, x, gradient)
         with np.errstate(invalid="ignore"):  # infinite entries: then nothing is known of the curvature
-            moved, turned = x - self._last[0], gradient - self._last[1]
-        bend = float(np.vdot(moved, turned))
+            moved, change = x - self._last[0], gradient - self._last[1]
+        bend = float(np.vdot(moved, change))
         # Not convex along the move: nothing speaks against a longer step.
         return float(np.sum(moved**2)) / bend if bend > 0 else 2.0 * self.step

@@ -61,10 +61,10 @@ def _descend(function: LinearModel, x: Array, onto: Cardinality) -> Array:
             step /= 2
         else:
             return x
-        turned = function.gradient(moved) - gradient
-        bend = float(np.vdot(moved - x, turned))
+        change = function.gradient(moved) - gradient
+        bend = float(np.vdot(moved - x, change))
         step = float(np.sum((moved - x) ** 2)) / bend if bend > 0 else step
-        x, value, gradient = moved, ahead, gradient + turned
+        x, value, gradient = moved, ahead, gradient + change
     return x
 
 

@@ -96,7 +96,7 @@ class AllSupports:
 
     @cached_property
     def _quadratic(self) -> tuple[Array, NDArray[np.intp], Array, float] | None:
-        """All rows of the Hessian, the gradient at zero turned round, and the value there."""
+        """All rows of the Hessian, the negative gradient at zero, and the value there."""
         function: Any = self._problem.function
         if self._bounds is None or (hessian := whole_hessian(function)) is None:
             return None

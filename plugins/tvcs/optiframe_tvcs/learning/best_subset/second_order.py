@@ -44,10 +44,10 @@ class SecondOrder:
         if rows is None:
             return None
         value, gradient = function.value_and_gradient(x)
-        turned = x[inside] @ rows
+        product = x[inside] @ rows  # H x
         level = float(gradient @ x)
-        base = value - level + float(turned @ x) / 2
-        return cls(hessian, turned - gradient, base, value, gradient, level, exact)
+        base = value - level + float(product @ x) / 2
+        return cls(hessian, product - gradient, base, value, gradient, level, exact)
 
     def gradient_at(self, indices: NDArray[np.intp], values: Array) -> Array | None:
         """The model's gradient there, of the point's shape."""
@@ -82,15 +82,15 @@ class SecondOrder:
         inverse = solved(block, np.eye(len(inside)))
         if inverse is None:
             return None
-        turned = inverse @ rows
-        beyond = bends - np.einsum("ij,ij->j", rows, turned)  # what bends once those inside follow
+        follow = inverse @ rows  # how entries inside fall when one that comes in rises
+        beyond = bends - np.einsum("ij,ij->j", rows, follow)  # what bends once those inside follow
         may = beyond > _ALIKE * bends
         may[inside] = False
         may[len(may) - free :] = False
         columns = np.flatnonzero(may)
-        turned, beyond, slope = turned[:, columns], beyond[columns], gradient[columns]
-        after = values[:, np.newaxis] + turned * (slope / beyond)
-        losses = after**2 / (inverse.diagonal()[:, np.newaxis] + turned**2 / beyond)
+        follow, beyond, slope = follow[:, columns], beyond[columns], gradient[columns]
+        after = values[:, np.newaxis] + follow * (slope / beyond)
+        losses = after**2 / (inverse.diagonal()[:, np.newaxis] + follow**2 / beyond)
         losses = losses[: len(inside) - (free and inside[-1] == len(bends) - 1)]
         if not losses.size:
             return columns[:0], inside[:0]

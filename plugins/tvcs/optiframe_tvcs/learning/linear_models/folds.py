@@ -70,7 +70,7 @@ def folds(
     if not pairs:
         raise InvalidInput("cv has no splits; give a number of folds, a splitter or pairs of rows")
     place = np.cumsum(counted) - 1
-    found = [(place[kept[counted[kept]]], place[left[counted[left]]]) for kept, left in pairs]
+    found = [(place[train[counted[train]]], place[test[counted[test]]]) for train, test in pairs]
     if any(not len(part) for pair in found for part in pair):
         raise InvalidInput("all samples of a part of cv have the weight 0; leave such parts out")
     return found
@@ -79,13 +79,13 @@ def folds(
 def _pair(split: Any, samples: int, number: int) -> tuple[Rows, Rows]:
     """The row numbers of a split, which may give masks."""
     try:
-        kept, left = split
+        train, test = split
     except (TypeError, ValueError):
         raise InvalidInput(
             f"cv must give pairs, rows to learn from and rows to judge by; split {number} is no pair"
         ) from None
     parts = []
-    for purpose, part in zip(_PURPOSES, (kept, left), strict=True):
+    for purpose, part in zip(_PURPOSES, (train, test), strict=True):
         try:
             rows: Rows | None = np.arange(samples)[np.asarray(part) if np.size(part) else []]
         except (IndexError, ValueError):  # the latter of lists in lists

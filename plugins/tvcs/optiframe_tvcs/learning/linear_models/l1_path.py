@@ -61,14 +61,14 @@ def _at_level(function: LinearModel, above: _Table | None, x: Array, penalty: Ar
         return _proximal(function, x, penalty, close)
     for _ in range(_ROUNDS):
         last, x = x, x.copy()
-        lasso(*above, _turned(above, last) - function.gradient(last), penalty, x, close / 2, _PASSES)
+        lasso(*above, _product(above, last) - function.gradient(last), penalty, x, close / 2, _PASSES)
         # What the gradient can differ from the quadratic's by; of least squares, nothing.
-        if isinstance(function, LeastSquares) or np.abs(_turned(above, x - last)).max() <= close / 2:
+        if isinstance(function, LeastSquares) or np.abs(_product(above, x - last)).max() <= close / 2:
             break
     return x
 
 
-def _turned(matrix: _Table, x: Array) -> Array:
+def _product(matrix: _Table, x: Array) -> Array:
     """The matrix times a point of few entries."""
     (table, place), inside = matrix, np.flatnonzero(x)
     return np.asarray(x[inside] @ table[place[inside]])

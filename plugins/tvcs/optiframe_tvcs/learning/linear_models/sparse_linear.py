@@ -172,17 +172,17 @@ class SparseLinear(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _held_out(self, samples: Samples, over: ThreeView | None, splits: Any) -> Callable[[int], Array]:
         """Mean loss of a size on the samples left out, one for each fold; others alone scale columns."""
         make, unpenalised, parts = self._objective(), self._objective(penalised=False), []
-        for kept, left in splits:
-            matrix, *others = samples.at(kept)
+        for train, test in splits:
+            matrix, *others = samples.at(train)
             scaling = self._scaling(matrix, others[1])
             learnt = self._path(make(scaling.apply(matrix), *others), over)
-            parts.append((scaling, learnt, left))
+            parts.append((scaling, learnt, test))
 
         def losses(size: int) -> Array:
             found = []
-            for scaling, learnt, left in parts:
+            for scaling, learnt, test in parts:
                 coefficients, intercept = scaling.undo(learnt.at(size).solution)
-                matrix, *others = samples.at(left)
+                matrix, *others = samples.at(test)
                 predicted = np.asarray(matrix @ coefficients + intercept)
                 found.append(unpenalised(predicted[:, np.newaxis], *others).value(np.ones(1)))
             return np.array(found)

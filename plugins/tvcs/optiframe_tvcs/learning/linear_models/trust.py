@@ -53,14 +53,14 @@ def real_targets(y: Any) -> Array:
     return numbers
 
 
-def separated(margins: Array, turned: Array, names: Sequence[Any], l2: float) -> Iterator[Finding]:
+def separated(margins: Array, signed: Array, names: Sequence[Any], l2: float) -> Iterator[Finding]:
     """A warning where a plane tells samples of the classes apart, and no penalty bounds coefficients.
 
     Parameters
     ----------
     margins
         Predictions times the class, which is 1 or -1.
-    turned
+    signed
         The chosen columns times the class, and the class itself at the end, if there is an intercept.
     names
         Of the chosen columns.
@@ -72,7 +72,7 @@ def separated(margins: Array, turned: Array, names: Sequence[Any], l2: float) ->
             "The classes are told apart without an error, so larger coefficients always fit better and their "
             "sizes mean nothing. Set l2 above 0."
         )
-    elif float(margins.max()) > _SURE and (found := _on_one_side(turned)) is not None:
+    elif float(margins.max()) > _SURE and (found := _on_one_side(signed)) is not None:
         apart, used = found
         by = ", ".join(str(name) for name, inside in zip(names, used, strict=False) if inside)
         text = (
@@ -84,14 +84,14 @@ def separated(margins: Array, turned: Array, names: Sequence[Any], l2: float) ->
     yield Finding("warning", text, identifier="sparse.separated")
 
 
-def _on_one_side(turned: Array) -> tuple[int, NDArray[np.bool_]] | None:
+def _on_one_side(signed: Array) -> tuple[int, NDArray[np.bool_]] | None:
     """A plane with samples on their side and all others on it: how many, and which columns it uses.
 
     None where there is none: then a fit without a penalty exists (Albert, Anderson 1984).
     """
     from scipy.optimize import linprog
 
-    scaled = turned / np.maximum(np.abs(turned).max(axis=0), 1e-300)
+    scaled = signed / np.maximum(np.abs(signed).max(axis=0), 1e-300)
     found = linprog(-scaled.mean(axis=0), A_ub=-scaled, b_ub=np.zeros(len(scaled)), bounds=(-1.0, 1.0))
     if not found.success or -found.fun * len(scaled) < _APART:
         return None
