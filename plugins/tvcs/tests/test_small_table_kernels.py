@@ -20,7 +20,8 @@ from optiframe_tvcs.learning.best_subset.search import Search
 from optiframe_tvcs.learning.best_subset.trials import trials
 from optiframe_tvcs.learning.dense import LOSSES
 from optiframe_tvcs.learning.linear_models.path import SizePath
-from optiframe_tvcs.learning.restricted import minimise_on, newton_method
+from optiframe_tvcs.learning.newton import newton_method
+from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.learning.weighted import weighted
 from optiframe_tvcs.learning.with_intercept import WithIntercept
 

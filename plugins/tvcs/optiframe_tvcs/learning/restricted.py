@@ -1,4 +1,4 @@
-"""Minimisation over the entries of a given support: least squares, or Newton's method."""
+"""Minimisation over the entries of a given support, by the way that suits the objective."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel
-from optiframe.problems.objectives.normal_equations import solved
 from optiframe.problems.objectives.objective import Objective, SquaredDistance
 from optiframe.records.fields import Array
 from optiframe_tvcs.kernels.splicing import newton
 from optiframe_tvcs.learning.dense import dense_table
 from optiframe_tvcs.learning.grouped_rows import GroupedRows
+from optiframe_tvcs.learning.newton import newton_method, quasinewton_method
 
 Inner = Annotated[
     Literal["auto", "cg", "least-squares"],
@@ -28,12 +28,6 @@ ACCURACY = 1e-9
 thousand times below the default tolerance of a run."""
 _MOST_DENSE = 2000  # columns up to which a dense least-squares problem is solved directly, in about 1 s
 _FEW = 200  # columns up to which the Hessian matrix takes less time than ten of its products
-_NEWTON_STEPS = 50  # Newton takes some ten; only where there is no minimum are there more
-_HALVINGS = 40  # of a Newton step: by then it is below the rounding of the point
-_SLOW = 0.2  # of the gradient's length: what a step by an old Hessian must bring it to
-_FALL = 1e-4  # share of the predicted fall that a Newton step must bring (Armijo's usual constant)
-_ROUNDING = 10 * float(np.finfo(np.float64).eps)
-_GRADIENT_STEPS = 1000  # of L-BFGS, where the objective has a gradient and no Hessian product
 
 
 class RestrictedObjective(Objective):
@@ -92,7 +86,7 @@ def minimise_on(
     support: NDArray[np.bool_],
     start: Array,
     inner: Inner = "auto",
-    time_left: Callable[[], float] | None = None,
+    time_left: Callable[[], float] = lambda: np.inf,
     *,
     accuracy: float = ACCURACY,
     least: float = np.inf,
@@ -133,40 +127,53 @@ def minimise_on(
     """
     x = np.zeros(function.shape)
     indices = np.flatnonzero(support)
-    if not len(indices):
-        return x
+    if len(indices):
+        z = np.array(start, dtype=np.float64).reshape(-1)[indices]
+        x.reshape(-1)[indices] = _minimum(
+            function, indices, z, inner, time_left, accuracy=accuracy, least=least, hessian=hessian
+        )
+    return x
+
+
+def _minimum(
+    function: Objective,
+    indices: NDArray[np.intp],
+    z: Array,
+    inner: Inner,
+    time_left: Callable[[], float],
+    *,
+    accuracy: float,
+    least: float,
+    hessian: Array | None,
+) -> Array:
+    """The entries at `indices` of the point that `minimise_on` gives, from `z`, which may be written to."""
     if inner == "auto" and isinstance(function, LeastSquares) and len(indices) <= _MOST_DENSE:
         values = function.minimizer_on(indices)
         if values is not None:
-            x.reshape(-1)[indices] = values
-            return x
-    z = np.array(start, dtype=np.float64).reshape(-1)[indices]
+            return values
     few = inner == "auto" and isinstance(function, LinearModel) and len(indices) <= _FEW
     dense = dense_table(function) if few and not isinstance(function, LeastSquares) else None
     if dense is not None and newton(*dense, indices, z, accuracy, least, hessian):
-        x.reshape(-1)[indices] = z
-        return x
+        return z
     reduced = _reduced(function, indices, inner)
     if inner == "auto":
         small = isinstance(reduced, LeastSquares) and not sp.issparse(reduced.matrix)
         inner = "least-squares" if small and len(indices) <= _MOST_DENSE else "cg"
     if inner == "least-squares":
         assert isinstance(reduced, LeastSquares)
-        z = _least_squares(reduced)
-    elif reduced.offers(Objective.hessian_product):
-        z = newton_method(
-            reduced,
-            z,
-            time_left or _forever,
-            accuracy=accuracy,
-            least=least,
-            by_matrix=few,
-            hessian=hessian if few else None,
-        )
-    else:
-        z = _quasinewton_method(reduced, z, time_left or _forever)
-    x.reshape(-1)[indices] = z
-    return x
+        return _least_squares(reduced)
+    if not reduced.offers(Objective.hessian_product):
+        return quasinewton_method(reduced, z, time_left)
+    return newton_method(
+        reduced,
+        z,
+        time_left,
+        accuracy=accuracy,
+        least=least,
+        quadratic=isinstance(function, LeastSquares | SquaredDistance),
+        by_matrix=few,
+        hessian=hessian if few else None,
+    )
 
 
 def _reduced(function: Objective, indices: NDArray[np.intp], inner: Inner) -> Objective:
@@ -189,10 +196,6 @@ def why_not_inner(function: Objective, inner: Inner) -> str | None:
     return None
 
 
-def _forever() -> float:
-    return np.inf
-
-
 def _least_squares(function: LeastSquares) -> Array:
     """The shortest minimum; O(n k^2) time, twice the n x k matrix of memory."""
     from scipy.linalg import lstsq
@@ -208,97 +211,3 @@ def _least_squares(function: LeastSquares) -> Array:
     # gelsy: QR with column pivoting, a tenth of the time of the default's singular values.
     cut = max(matrix.shape) * float(np.finfo(np.float64).eps)
     return np.asarray(lstsq(matrix, target, cond=cut, lapack_driver="gelsy", check_finite=False)[0])
-
-
-def newton_method(
-    function: Objective,
-    z: Array,
-    time_left: Callable[[], float],
-    *,
-    accuracy: float,
-    least: float,
-    by_matrix: bool,
-    hessian: Array | None,
-) -> Array:
-    """Newton's method, steps halved until the objective falls, by the Hessian or conjugate gradients.
-
-    A Hessian serves as long as steps by it shorten the gradient to a fifth (Kelley 1995, Sec. 5.4.3).
-    """
-    value, gradient = function.value_and_gradient(z)
-    zero = function.gradient(np.zeros_like(z)) if z.any() else gradient
-    goal = accuracy * float(np.linalg.norm(zero))
-    quadratic = isinstance(function, LeastSquares) or (
-        isinstance(function, RestrictedObjective) and isinstance(function.whole, SquaredDistance)
-    )
-    for _ in range(_NEWTON_STEPS):
-        size = float(np.linalg.norm(gradient))
-        if size <= goal or time_left() == 0:
-            break
-        old = hessian is not None
-        if by_matrix and hessian is None:
-            hessian = function.hessian(z)
-        step = None if hessian is None else solved(hessian, -gradient)
-        if step is None:
-            # A quadratic is done in one step; elsewhere accuracy far from the minimum is wasted, and
-            # this rule still gives faster than linear convergence (Nocedal, Wright, Sec. 7.1).
-            ask = goal if quadratic else min(0.5, float(np.sqrt(size))) * size
-            step = _conjugate_gradients(function, z, gradient, max(ask, goal / 2), time_left)
-        fall = float(gradient @ step)  # twice what a quadratic falls by
-        if value + fall > least:
-            break
-        share = 1.0
-        for _ in range(_HALVINGS):
-            ahead, after = function.value_and_gradient(z + share * step)
-            if old or ahead <= value + _FALL * share * fall + _ROUNDING * abs(value):
-                break
-            share /= 2
-        else:
-            break
-        if old and not ahead <= value + _FALL * fall:
-            hessian = None
-            continue
-        z, value, gradient = z + share * step, ahead, after
-        if float(np.linalg.norm(gradient)) > _SLOW * size:
-            hessian = None
-    return z
-
-
-def _conjugate_gradients(
-    function: Objective, z: Array, gradient: Array, goal: float, time_left: Callable[[], float]
-) -> Array:
-    """A step s with Hessian s = -gradient up to a residual of `goal`; downhill where it is not convex."""
-    step, left = np.zeros_like(z), -gradient
-    direction, square = left.copy(), float(left @ left)
-    # In exact arithmetic len(z) steps suffice; rounding asks for more where columns are alike.
-    for _ in range(4 * len(z) + 10):
-        product = function.hessian_product(z, direction)
-        bend = float(direction @ product)
-        if bend <= 0:
-            return step if step.any() else direction
-        share = square / bend
-        step = step + share * direction
-        left = left - share * product
-        before, square = square, float(left @ left)
-        if np.sqrt(square) <= goal or time_left() == 0:
-            break
-        direction = left + (square / before) * direction
-    return step
-
-
-def _quasinewton_method(function: Objective, z: Array, time_left: Callable[[], float]) -> Array:
-    """SciPy's L-BFGS, for objectives without a Hessian product."""
-    from scipy.optimize import minimize
-
-    def out_of_time(intermediate_result: Any) -> None:
-        if time_left() == 0:
-            raise StopIteration
-
-    found = minimize(
-        function.value,
-        z,
-        jac=function.gradient,
-        method="L-BFGS-B",
-        callback=out_of_time,
-        options={"maxiter": _GRADIENT_STEPS, "maxfun": 2 * _GRADIENT_STEPS, "ftol": 0.0, "gtol": 0.0},
-    )
-    return np.asarray(found.x)
