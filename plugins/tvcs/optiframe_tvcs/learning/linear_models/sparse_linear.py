@@ -16,8 +16,9 @@ from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.records.fields import Array
 from optiframe.solving.result import Result, Status
 from optiframe_tvcs.learning.linear_models.parameters import loss_class, refuse_wrong_parameters
-from optiframe_tvcs.learning.linear_models.path import Criterion, Objective, Scaling, SizePath, criterion
+from optiframe_tvcs.learning.linear_models.path import Criterion, Objective, SizePath, criterion
 from optiframe_tvcs.learning.linear_models.sample_weights import Samples
+from optiframe_tvcs.learning.linear_models.scaling import Scaling
 from optiframe_tvcs.learning.linear_models.size_choice import (
     end_of_sizes,
     search,
