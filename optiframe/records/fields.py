@@ -153,13 +153,18 @@ def as_matrix(value: Any) -> Array | sp.csr_array:
         if any(part.flags.writeable for part in parts) or not rows.has_canonical_format:
             rows = rows.copy()  # the caller's arrays are shared up to here
             rows.sum_duplicates()
-        for part in (rows.data, rows.indices, rows.indptr):
-            part.flags.writeable = False
-        return rows
+        return read_only(rows)
     array = as_array(value)
     if array.ndim != 2:
         raise InvalidInput(f"must be a matrix, got shape {array.shape}")
     return array
+
+
+def read_only(matrix: Any) -> Any:
+    """The matrix itself, dense or sparse, read-only from now on, so that a record need not copy it."""
+    for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
+        part.flags.writeable = False
+    return matrix
 
 
 def as_bound(value: Any) -> Array:

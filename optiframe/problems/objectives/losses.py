@@ -23,7 +23,7 @@ from optiframe.errors import InvalidInput, require
 from optiframe.problems.objectives.columns import Columns
 from optiframe.problems.objectives.normal_equations import HessianRows, solved
 from optiframe.problems.objectives.objective import FiniteSum, Quadratic
-from optiframe.records.fields import Accepts, Array, Matrix, Vector, as_vector
+from optiframe.records.fields import Accepts, Array, Matrix, Vector, as_vector, read_only
 from optiframe.tables.libsvm import read_libsvm
 
 _DENSE = 500  # up to this order an eigenvalue is computed densely, in well under 0.1 s
@@ -202,9 +202,7 @@ class LinearModel(FiniteSum):
             raise InvalidInput(f"these are not rows of {len(self)} terms: {error}") from None
         if not len(target):
             raise InvalidInput("take at least one row; the slice or mask chooses none")
-        matrix = _rows_of(self.matrix, rows)
-        for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
-            part.flags.writeable = False  # ours alone: nobody will write there
+        matrix = read_only(_rows_of(self.matrix, rows))  # ours alone: nobody will write there
         target.flags.writeable = False
         # Rows of a model have been checked; doing it again would take longer than taking them.
         others = {key: value for key, value in self if key not in ("matrix", "target", "data")}
@@ -215,9 +213,7 @@ class LinearModel(FiniteSum):
 
         Costs a copy of those columns; of a sparse matrix, one by columns is kept from the first call on.
         """
-        columns = self._columns.take(indices)
-        for part in (columns.data, columns.indices, columns.indptr) if sp.issparse(columns) else (columns,):
-            part.flags.writeable = False  # ours alone: need not be copied once more
+        columns = read_only(self._columns.take(indices))  # ours alone: need not be copied once more
         # The rest has been checked; doing it again for each fit took a seventh of a path's time.
         others = {key: value for key, value in self if key not in ("matrix", "data")}
         return type(self).model_construct(matrix=columns, **others)

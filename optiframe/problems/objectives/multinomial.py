@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 from scipy.special import logsumexp, softmax
@@ -14,7 +13,7 @@ from scipy.special import logsumexp, softmax
 from optiframe.errors import InvalidInput, require
 from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.problems.objectives.objective import FiniteSum
-from optiframe.records.fields import Array, Matrix, Places
+from optiframe.records.fields import Array, Matrix, Places, read_only
 
 
 class Multinomial(FiniteSum):
@@ -90,12 +89,9 @@ class Multinomial(FiniteSum):
         return squares.curvature() / 2 + self.l2
 
     def take(self, indices: Any) -> Self:
-        matrix, target = self.matrix[indices], self.target[indices]
+        matrix, target = read_only(self.matrix[indices]), read_only(self.target[indices])
         if not len(target):
             raise InvalidInput("take at least one row")
-        for part in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
-            part.flags.writeable = False
-        target.flags.writeable = False
         return type(self).model_construct(matrix=matrix, target=target, classes=self._count, l2=self.l2)
 
     def as_cvxpy(self, x: Any) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from optiframe.problems.objectives.losses import LinearModel
 from optiframe.problems.objectives.normal_equations import HessianRows
-from optiframe.records.fields import Array
+from optiframe.records.fields import Array, read_only
 
 _Alike = tuple[NDArray[np.intp], Array] | None
 
@@ -97,11 +97,6 @@ def _new(loss: type[LinearModel]) -> LinearModel:
 
 def scaled_rows(matrix: Any, factors: Array) -> Any:
     """A copy that may not be written to, with each row times its factor."""
-    if not sp.issparse(matrix):
-        found = matrix * factors[:, np.newaxis]
-        found.flags.writeable = False
-        return found
-    found = sp.csr_array(sp.diags_array(factors) @ matrix)
-    for part in (found.data, found.indices, found.indptr):
-        part.flags.writeable = False
-    return found
+    if sp.issparse(matrix):
+        return read_only(sp.csr_array(sp.diags_array(factors) @ matrix))
+    return read_only(matrix * factors[:, np.newaxis])

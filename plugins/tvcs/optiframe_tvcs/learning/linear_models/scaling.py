@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from optiframe.records.fields import Array
+from optiframe.records.fields import Array, read_only
 
 _DENSE = 1 << 20  # numbers of a sparse table that is made dense: with so few, calls take most of the time
 _ROUNDING = 1e-7  # of a column's spread over its largest entry; squares lose half of the digits
@@ -57,27 +57,23 @@ class Scaling:
         return cls(centre, scale, intercept)
 
     def apply(self, matrix: Any) -> Any:
-        """A read-only copy, scaled, with a column of ones at the end where there is an intercept."""
+        """A copy, scaled, with a column of ones at the end where there is an intercept.
+
+        It is read-only, so that a loss need not copy it again.
+        """
         if sp.issparse(matrix):
             thin = sp.csr_array(matrix @ sp.diags_array(1.0 / self.scale))
             thin.data -= (self.centre / self.scale)[thin.indices]
             if self.intercept:
                 thin = sp.hstack([thin, np.ones((matrix.shape[0], 1))], format="csr")
-            if thin.shape[0] * thin.shape[1] <= _DENSE:
-                thick = thin.toarray()
-                thick.flags.writeable = False
-                return thick
-            for part in (thin.data, thin.indices, thin.indptr):
-                part.flags.writeable = False  # so that a loss need not copy it
-            return thin
+            return read_only(thin.toarray() if thin.shape[0] * thin.shape[1] <= _DENSE else thin)
         rows, columns = matrix.shape
         order: Literal["C", "F"] = "F" if np.isfortran(matrix) else "C"
         scaled = np.empty((rows, columns + self.intercept), order=order)
         np.subtract(matrix, self.centre, out=scaled[:, :columns])
         scaled[:, :columns] /= self.scale
         scaled[:, columns:] = 1.0
-        scaled.flags.writeable = False  # so that a loss need not copy it
-        return scaled
+        return read_only(scaled)
 
     def undo(self, x: Array) -> tuple[Array, float]:
         """Coefficients and intercept for samples as they came."""
