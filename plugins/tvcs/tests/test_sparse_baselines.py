@@ -123,6 +123,13 @@ def test_a_step_that_is_given_stands_for_a_bound_on_the_curvature() -> None:
     assert not found.solution.any()
 
 
+def test_the_planted_total_is_a_share_of_the_smaller_sum_of_bounds() -> None:
+    over = planted(side=13, samples=1, share=0.7, seed=46).over
+    assert isinstance(over, ThreeView)
+    assert min(groups.caps.sum() for groups in over.views) == 90
+    assert over.total == 63  # although .7 * 90 is a little less in float64
+
+
 @pytest.mark.parametrize("name", ["sparse.planted-regression", "sparse.planted-classification"])
 def test_a_planted_problem_is_as_described(name: str) -> None:
     problem = planted(name, side=8, samples=30, seed=4)

@@ -11,6 +11,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 from optiframe.problems.datasets import DataSet
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.records.fields import Array
+from optiframe_tvcs.sets.caps import total_of
 from optiframe_tvcs.sets.three_view import ThreeView
 
 
@@ -50,7 +51,7 @@ class Planted(DataSet):
 
     def _plant(self, rng: np.random.Generator) -> tuple[ThreeView, Array]:
         per_row, per_column = rng.integers(1, self.side, size=(2, self.side), endpoint=True)
-        total = max(1, int(self.share * min(per_row.sum(), per_column.sum())))
+        total = total_of(self.share, per_row, per_column)
         over = ThreeView.of_matrix((self.side, self.side), total, per_row, per_column)
         kept = over.project(rng.standard_normal(self.side**2)) != 0
         return over, np.where(kept, rng.standard_normal(self.side**2), 0.0)
