@@ -92,6 +92,7 @@ class Descent:
         elif step != "backtracking":
             self.step = float(step)
         self._last: tuple[Array, Array] | None = None
+        self._moved: tuple[Array, float] | None = None  # the point that a search ended at, and its value
 
     def move(self, x: Array, gradient: Array) -> Array | None:
         """P(x - step * gradient); None when not finite, or when backtracking finds no step that goes down."""
@@ -99,7 +100,7 @@ class Descent:
             return into(self.onto, x - self.step * gradient)
         trial = self._trial(x, gradient)
         self._last = x, gradient
-        value = self.function.value(x)
+        value = self._moved[1] if self._moved and self._moved[0] is x else self.function.value(x)
         room = ROUNDING * abs(value)
         for _ in range(HALVINGS):
             if (moved := into(self.onto, x - trial * gradient)) is not None:
@@ -107,7 +108,7 @@ class Descent:
                 with np.errstate(over="ignore", invalid="ignore"):  # a trial may be far too long
                     ahead = self.function.value(moved)
                 if ahead <= bound:
-                    self.step = trial
+                    self.step, self._moved = trial, (moved, ahead)
                     return moved
             trial /= 2
         return None
