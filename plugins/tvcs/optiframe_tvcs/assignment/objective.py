@@ -152,7 +152,7 @@ def _as_signs(value: Any) -> NDArray[np.int8]:
         signs = np.asarray(value)
     except ValueError:
         raise InvalidInput("rows differ in length") from None
-    if signs.ndim != 3 or not signs.size or not np.isin(signs, (-1, 1)).all():
+    if signs.ndim != 3 or not signs.size or not ((signs == 1) | (signs == -1)).all():
         raise InvalidInput("must be an array of -1 and 1, of shape (draws, workers, tasks), and not empty")
     signs = signs.astype(np.int8)
     signs.flags.writeable = False
@@ -197,7 +197,8 @@ class AssignmentLoss(FiniteSum):
     @classmethod
     def drawn(cls, quality: Array, prior: Array, draws: int, rng: np.random.Generator) -> Self:
         """The loss over `draws` new draws."""
-        signs = np.where(rng.random((draws, *quality.shape)) < quality, np.int8(1), np.int8(-1))
+        right = rng.random((draws, *quality.shape)) < quality
+        signs = 2 * right.view(np.int8) - 1
         return cls(log_odds=np.log(quality) - np.log1p(-quality), prior=prior, signs=signs)
 
     @property
