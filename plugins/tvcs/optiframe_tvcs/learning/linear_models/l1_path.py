@@ -34,7 +34,7 @@ def l1_path(function: LinearModel, free: NDArray[np.bool_]) -> Iterator[Array]:
     """
     x = minimise_on(function, free, np.zeros(function.shape))
     largest = float(np.abs(function.gradient(x)[~free]).max(initial=0.0))
-    if largest == 0.0 or not 0.0 < function.curvature() < np.inf:
+    if largest == 0.0 or not function.offers(LinearModel.curvature):
         return  # nothing to follow, or no bound on the curvature that steps could keep to
     above = _majorant(function)
     for level in largest * _LEVELS:
@@ -46,9 +46,9 @@ _Table = tuple[Array, NDArray[np.intp]]  # rows of a symmetric matrix, and the p
 
 
 def _majorant(function: LinearModel) -> _Table | None:
-    """A matrix that no Hessian exceeds; None where there is none or it is too large."""
+    """A matrix that no Hessian exceeds; None where it is too large."""
     columns = function.matrix.shape[1]
-    if columns > _MOST or not function.offers(LinearModel.curvature):
+    if columns > _MOST:
         return None
     if isinstance(function, LeastSquares):
         return function.hessian_rows(np.zeros(columns)).whole()
