@@ -75,7 +75,8 @@ class PrimalDualProjection(Solver[Projection, Array, Selection]):
 def _rounded(program: SupportProgram, x: Array, y: Array, worth: Array) -> NDArray[np.bool_]:
     """Largest shares first (by reduced worth where they are equal), wherever there is room."""
     reduced = worth - program.matrix.T @ y
-    order = np.lexsort((-reduced, -np.round(x, 3)))
+    shares = np.round(x, 3)  # what is nearer differs by where the steps have got to
+    order = np.lexsort((-reduced, -shares))
     return fill(program, order[program.whole[order] > 0])
 
 

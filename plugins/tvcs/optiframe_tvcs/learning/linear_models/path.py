@@ -222,6 +222,6 @@ def criterion(kind: Criterion, function: LinearModel, x: Array, used: int, shape
     each = {
         "bic": np.log(n),
         "ebic": np.log(n) + 2 * np.log(features),
-        "sic": np.log(max(features, 2)) * np.log(max(np.log(n), 1.0 + 1e-9)),
+        "sic": np.log(max(features, 2)) * np.log(max(np.log(n), 1.0 + 1e-9)),  # above 0 for few samples
     }
     return float(deviance(function, x, n) + used * each[kind])

@@ -18,6 +18,7 @@ _CHOICES = ("cv", *get_args(Criterion))
 _ALL = 20  # sizes up to which each is tried
 _STRIDE = 1.1  # times the last size, from there on
 _LONG, _MORE = 1.5, 20  # times the best size and so many more: as far as one looks for a better one
+_ON_THE_WAY = 20  # sizes at least, of as many smaller ones, on the way to a given size: each costs a fit
 _GAIN = 1.0  # standard errors by which the total alone must be better before a finding says so
 
 
@@ -60,7 +61,7 @@ def sizes_to_fit(size: Any, sizes: Sequence[int] | None, shape: tuple[float, int
     given = set(range(asked)) if sizes is None else _several(sizes, most)
     below = sorted(each for each in given if each < asked)
     # A path leads to the size asked for: a start from smaller fits is a better one.
-    thinned = below[:: max(1, len(below) // 20)]
+    thinned = below[:: max(1, len(below) // _ON_THE_WAY)]
     return [*thinned, asked]
 
 
