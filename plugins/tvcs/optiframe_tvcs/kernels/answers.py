@@ -1,4 +1,4 @@
-"""What a projection says of itself: the same from the kernel and from its reference."""
+"""How a projection went, in the same terms from the kernel and from its reference."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Effort(NamedTuple):
     levels
         Times that some of these were solved again in a finer unit.
     fallback
-        Whether the repair took too much work, or was bound to, and paths between groups alone, the network
-        simplex or cost scaling took its place.
+        Whether the repair was given up, or not begun, because of the work it would take. Paths between groups
+        alone, the network simplex or cost scaling then find the support.
     """
 
     candidates: int = 0
@@ -38,14 +38,16 @@ class Effort(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a projection says of itself.
+    """How a projection went.
 
     Parameters
     ----------
     refused
-        A value is not finite; nothing was written.
+        Whether a value is not finite, so that nothing was written.
     unit
         Prices are counted in units of 2**unit.
+    effort
+        How much work it took.
     """
 
     refused: bool = False

@@ -21,8 +21,9 @@ _Alike = tuple[NDArray[np.intp], Array] | None
 def weighted(loss: type[LinearModel]) -> type[LinearModel]:
     """The loss with a weight for each row and an l2 term that spares the entry `free`.
 
-    The weights' mean is 1, so that a sum of the rows' losses is still a mean; None: no weights. Least squares
-    are to have none: methods know them by their class, and rows times the roots of weights are the same.
+    The weights' mean is 1, so that the mean of the weighted losses is their weighted mean; None: no weights.
+    Do not give weights to least squares, which methods recognise by its class: multiply rows and targets by
+    the roots of the weights instead.
     """
 
     class Weighted(loss):  # type: ignore[misc, valid-type]  # whichever loss it is

@@ -2,8 +2,9 @@
 
 A bound of at least the number of a group's elements forbids nothing. Such groups are common (a matrix
 with one row has as many columns as entries, all of them such) and would cost a search as much as
-those that bind. Nor does a bound of 0, once the group's elements count as worth nothing (`closed`).
-Where they are few of a view, they stay: little is saved then, and a full matrix would not be one any more.
+those that bind. A bound of 0 forbids nothing either, once the group's elements count as worth nothing
+(`closed`). Where such groups are few in a view, they stay: leaving them out saves little, and the kernel
+could not treat a full matrix as one.
 """
 
 from __future__ import annotations

@@ -33,10 +33,10 @@ def open_values(values: Array, closed: NDArray[np.bool_] | None) -> Array:
 def with_closed(
     prices: Prices, bounds: Bounds, closed: NDArray[np.bool_], values: Array, *, squared: bool
 ) -> Prices:
-    """Prices with those of the bounds of 0, which cost nothing and are so high that they forbid enough.
+    """The prices, with those of bounds of 0 as high as it takes to forbid every element of such a group.
 
-    So prices say of these groups, too, what one more unit is worth at most. Where both groups of an
-    element are closed, that of the row view has the price.
+    Like other prices they say what one more unit is worth at most; they add nothing to the dual worth. Where
+    both groups of an element are closed, that of the row view has the price.
 
     Parameters
     ----------

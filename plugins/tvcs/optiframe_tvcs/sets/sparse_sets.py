@@ -6,8 +6,8 @@ Both are optional methods of a set, found by name, so that any plugin's set can 
     An object with ``project(v)`` for a run of many projections of nearby points; it may keep
     what it learned (prices, say) for the next one. Where it is missing, the set itself serves.
 ``enlarged(factor)``
-    The same kind of set with every bound multiplied by a whole number. A set has it only if it
-    says no more than where entries may be nonzero: which entries, and never their values.
+    The same kind of set with every bound multiplied by a whole number. Only sets of supports have
+    it: those that restrict which entries may be nonzero, and not their values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the bounds on groups cost more fit than chance explains: the same size without them."""
+"""Whether bounds on groups cost more fit than chance explains: the same number of entries without them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HALVINGS = 30  # of a step
 
 
 def groups_cost_fit(function: object, x: Array) -> tuple[Finding, ...]:
-    """A warning where as many entries anywhere fit better than groups that hold could explain.
+    """A warning where as many entries, chosen anywhere, fit better than chance allows if groups are right.
 
     Needs a likelihood: least squares or logistic regression, with at least twice as many samples as entries.
     From `x`, a few steps of hard thresholding lead to a fit of as many entries without groups. The extended
