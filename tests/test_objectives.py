@@ -3,6 +3,8 @@
 import gzip
 import math
 import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import autograd.numpy as anp
 import cvxpy as cp
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 import optiframe
 from optiframe import InvalidInput, Minimize, Objective, Unsuited, from_function
+from optiframe.problems.objectives.columns import Columns
 from optiframe.problems.objectives.losses import LeastSquares, Logistic, SquaredHinge
 from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.records.fields import paths_relative_to
@@ -597,6 +600,23 @@ def test_least_squares_over_some_columns_do_not_depend_on_what_was_asked_before(
     for k in range(0, 80, 7):
         assert used.minimizer_on(np.arange(k, k + 9)) is not None
     assert np.array_equal(fresh.minimizer_on(np.arange(60)), used.minimizer_on(np.arange(60)))
+
+
+def test_threads_may_share_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
+    products = Columns.products
+
+    def slow_products(columns: Columns, *arguments):
+        time.sleep(0.002)  # other threads go on meanwhile
+        return products(columns, *arguments)
+
+    monkeypatch.setattr(Columns, "products", slow_products)
+    matrix, target = rng(1).standard_normal((60, 96)), rng(2).standard_normal(60)
+    asked = [np.array([k, k + 16, k + 32]) for k in range(0, 64, 16)]
+    alone, shared = (LeastSquares(matrix=matrix, target=target) for _ in range(2))
+    wanted = [alone.minimizer_on(indices) for indices in asked]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(shared.minimizer_on, asked))
+    assert np.array_equal(found, wanted)
 
 
 def test_columns_that_are_nearly_alike_have_no_minimizer_of_their_own() -> None:

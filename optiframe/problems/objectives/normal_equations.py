@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,8 @@ _NARROW = 2048  # columns up to which rows are few enough for blocks of them
 class HessianRows:
     """Rows of matrix' diag(weights) matrix + diag(ridge); each is computed when first asked for, and kept.
 
+    Threads may share it, as they may share the objective that it belongs to.
+
     Parameters
     ----------
     columns
@@ -38,6 +42,7 @@ class HessianRows:
         self._ridge = np.broadcast_to(ridge, count)
         self._place = np.full(count, -1)
         self._known = 0
+        self._adding = Lock()
         self._table = np.empty((0, count))
 
     def rows(self, indices: NDArray[np.intp]) -> Array | None:
@@ -56,8 +61,14 @@ class HessianRows:
         return self._table.take(starts[:, np.newaxis] + indices)  # half the time of two lists of indices
 
     def _has(self, indices: NDArray[np.intp]) -> bool:
-        missing = indices[self._place[indices] < 0]
-        if not len(missing):
+        if (self._place[indices] >= 0).all():
+            return True
+        with self._adding:
+            return self._complete(indices[self._place[indices] < 0])
+
+    def _complete(self, missing: NDArray[np.intp]) -> bool:
+        """Add these rows, and whether there was room for them; only where no other thread adds any."""
+        if not len(missing):  # another thread was first
             return True
         count = len(self._place)
         if self._weights is None:
@@ -83,6 +94,7 @@ class HessianRows:
         if self._weights is None:
             self._table[self._known : end] /= self._columns.matrix.shape[0]
         self._table[fresh, block] += self._ridge[block]
+        # Last: other threads read rows that have a place.
         self._place[block], self._known = fresh, end
         return True
 
