@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -267,6 +271,23 @@ def test_rows_that_agree_are_counted_by_their_weights(
     assert model.gradient(x)[kept] == pytest.approx(0, abs=1e-8)
     monkeypatch.setattr(type(model), "rows_alike", lambda self, indices: None)
     assert minimise_on(model, kept, np.zeros(6)) == pytest.approx(x, abs=1e-6)
+
+
+def test_threads_get_one_class_of_a_weighted_loss(request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(partial(sys.setswitchinterval, sys.getswitchinterval()))
+    sys.setswitchinterval(1e-6)  # seconds that a thread runs before another does
+
+    class Own(Logistic):
+        name = "own-logistic"
+
+    together = Barrier(4)
+
+    def made(_: int) -> type[LinearModel]:
+        together.wait()
+        return weighted(Own)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(made, range(4)))) == 1
 
 
 @pytest.mark.parametrize("loss", [Logistic, SquaredHinge])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,15 +17,20 @@ from optiframe.records.fields import Array, read_only
 _Alike = tuple[NDArray[np.intp], Array] | None
 
 
-@cache
 def weighted(loss: type[LinearModel]) -> type[LinearModel]:
     """The loss with a weight for each row and an l2 term that spares the entry `free`.
 
     The weights' mean is 1, so that the mean of the weighted losses is their weighted mean; None: no weights.
     Do not give weights to least squares, which methods recognise by its class: multiply rows and targets by
-    the roots of the weights instead.
+    the roots of the weights instead. A loss has one such class, by which methods know it, in all threads.
     """
+    return _made.get(loss) or _made.setdefault(loss, _weighted(loss))
 
+
+_made: dict[type[LinearModel], type[LinearModel]] = {}
+
+
+def _weighted(loss: type[LinearModel]) -> type[LinearModel]:
     class Weighted(loss):  # type: ignore[misc, valid-type]  # whichever loss it is
         weights: Any = None
         free: int = -1
