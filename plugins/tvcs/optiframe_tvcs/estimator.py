@@ -90,6 +90,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         A weight says how many times its sample counts, in the fit, in scaling and in held-out losses; a
         sample of weight 0 is left out. Criteria, and the sizes that are tried by default, take the sum of the
         weights for the number of samples, if it is larger: divide weights that are no counts by their mean.
+
+        Raises
+        ------
+        InvalidInput
+            For targets, weights or parameters that cannot be, naming the first; for entries whose squares
+            float64 cannot hold. It is a ValueError, as scikit-learn's own checks raise.
         """
         matrix, given = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         target = real_targets(given)
@@ -178,6 +184,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         """Learn from samples (n, features), dense or sparse, their classes (n,) and weights (n,).
 
         Weights count as for `SparseRegressor`.
+
+        Raises
+        ------
+        InvalidInput
+            As there; for more classes than two, and for one class alone.
         """
         matrix, given = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         weights = sample_weights(sample_weight, len(given))

@@ -117,7 +117,13 @@ class Dream4Of100Number2(Dream4Of100):
 
 
 def read_series(path: Path) -> dict[str, NDArray[Any]]:
-    """The wide table of a DREAM4 time-series file: series (from 1), time, a column for each gene."""
+    """The wide table of a DREAM4 time-series file: series (from 1), time, a column for each gene.
+
+    Raises
+    ------
+    InvalidInput
+        For what is not laid out so, naming the file and the line.
+    """
     lines = _lines(path)
     header = [name.strip().strip('"') for name in lines[0].split("\t")] if lines else []
     if header[:1] != ["Time"] or len(header) < 2:
@@ -153,7 +159,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def read_gold(path: Path) -> dict[str, Any]:
-    """The edges of a DREAM4 gold standard: source, target, edge."""
+    """The edges of a DREAM4 gold standard: source, target, edge; raises as `read_series`."""
     cells = [line.split("\t") for line in _lines(path) if line.strip()]
     for number, row in enumerate(cells, start=1):
         if len(row) != 3 or row[2] not in ("0", "1"):

@@ -22,7 +22,13 @@ _LARGEST = 2**62  # fits into int64, and no number of elements comes near it
 
 
 def as_cap(value: Any) -> Any:
-    """A cap as it may be written: a whole number, a ratio, a list, or a table by id; None: no cap."""
+    """A cap as it may be written: a whole number, a ratio, a list, or a table by id; None: no cap.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else, naming the first entry that is no whole number from 0 to 2^62.
+    """
     if value is None or _is_count(value) or _is_ratio(value):
         return value
     value = without_index(value)
@@ -103,7 +109,13 @@ def share_of(ratio: float, whole: int) -> int:
 
 
 def by_id(given: Mapping[Any, Any], ids: NDArray[Any], kind: str, what: str) -> list[Any]:
-    """What a table gives each of `ids`, in their order; `what` it is, and of which `kind`, for errors."""
+    """What a table gives each of `ids`, in their order; `what` it is, and of which `kind`, for errors.
+
+    Raises
+    ------
+    InvalidInput
+        For a key that is no id, and an id without a value where the table has none for all others.
+    """
     known = ids.tolist()
     table = dict(given)
     others = None if OTHERS in known else table.pop(OTHERS, None)

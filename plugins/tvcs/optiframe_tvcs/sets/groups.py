@@ -157,6 +157,12 @@ class Groups:
 
         `size` is needed for `groups`, since lists of indices do not tell how many elements
         there are.
+
+        Raises
+        ------
+        InvalidInput
+            For what is no such table, a key that is unknown or missing, and what `of_labels` and `of_lists`
+            refuse, naming the view.
         """
         if not isinstance(table, Mapping):
             raise InvalidInput(

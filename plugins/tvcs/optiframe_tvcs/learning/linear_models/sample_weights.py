@@ -34,7 +34,13 @@ class Samples(NamedTuple):
 
 
 def sample_weights(given: Any, samples: int) -> Array:
-    """A weight for each sample, at least 0 and not all 0; ones where none are given."""
+    """A weight for each sample, in a new array; ones where none are given.
+
+    Raises
+    ------
+    InvalidInput
+        For another shape, a weight that is masked, below 0, not finite or no number, and for zeros alone.
+    """
     if given is None:
         return np.ones(samples)
     if np.ma.is_masked(given):
@@ -64,6 +70,12 @@ def class_weights(given: Any, classes: Any, sums: Array) -> Array:
     """A factor for each class, for the weights of its samples, which sum to `sums` before and after.
 
     "balanced" makes all classes weigh the same; in a table, classes that are left out have 1.
+
+    Raises
+    ------
+    InvalidInput
+        For what is no such table, a factor that is not above 0 and finite, and names that are no classes
+        where a class is left out.
     """
     if given is None:
         return np.ones(len(sums))

@@ -42,7 +42,7 @@ def fits_anything(parameters: int, samples: int) -> Iterator[Finding]:
 
 
 def real_targets(y: Any) -> Array:
-    """Targets as numbers; the first that is none is named."""
+    """Targets as float64, not copied where they are; `InvalidInput` names the first that is no number."""
     try:
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
