@@ -66,7 +66,7 @@ class Cold(ConstraintSet):
 
 def follower(instance: Instance) -> tuple[ThreeView, WarmProjector, Noting]:
     plan = Noting(*instance.bounds)
-    return set_of(instance), WarmProjector(plan, as_point, as_point), plan
+    return set_of(instance), WarmProjector(plan, as_point), plan
 
 
 def check_a_walk(instance: Instance, seed: int, data: st.DataObject) -> None:

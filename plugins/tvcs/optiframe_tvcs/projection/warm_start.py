@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from optiframe.records.fields import Array
+from optiframe_tvcs.projection.checked import refuse_infinite
 from optiframe_tvcs.projection.plan import Packed, ProjectionPlan
-
-Entries = Callable[[Any], NDArray[np.float64]]
 
 
 class WarmProjector:
@@ -25,12 +23,12 @@ class WarmProjector:
     ----------
     plan
         The group structure.
-    shaped, entries
-        A point's entries in one row, its shape checked; the second refuses what is not finite, too.
+    entries
+        A point's entries in one row, its type and shape checked.
     """
 
-    def __init__(self, plan: ProjectionPlan, shaped: Entries, entries: Entries) -> None:
-        self.plan, self.shaped, self.entries = plan, shaped, entries
+    def __init__(self, plan: ProjectionPlan, entries: Callable[[Any], Array]) -> None:
+        self.plan, self.entries = plan, entries
         self._last: Packed | None = None
 
     def __repr__(self) -> str:
@@ -38,9 +36,8 @@ class WarmProjector:
 
     def project(self, v: Array) -> Array:
         """The nearest point of the set; takes, gives and raises what `ThreeView.project` does."""
-        found = self.plan.keep(self.shaped(v), self._last)
-        if found is None:
-            found = self.plan.keep(self.entries(v))  # which says what is wrong
-            assert found is not None
+        entries = self.entries(v)
+        while (found := self.plan.keep(entries, self._last)) is None:
+            refuse_infinite(entries.reshape(np.shape(v)), "point")  # unless it changed meanwhile
         kept, self._last = found
         return kept.reshape(np.shape(v))

@@ -230,12 +230,12 @@ class ThreeView(ConstraintSet):
         self.check_shape(v.shape)
         kept = np.empty(v.shape)
         while not self.plan.project(v, kept):
-            self._flat(v)  # says what is wrong
+            self._flat(v)  # says what is wrong, unless it changed meanwhile
         return kept
 
     def projector(self) -> WarmProjector:
         """Projects a run of nearby points, each from the prices of the last, to what `project` gives."""
-        return WarmProjector(self.plan, self._shaped, self._flat)
+        return WarmProjector(self.plan, self._shaped)
 
     def excess(self, x: NDArray[Any]) -> int:
         """By how many nonzeros `x` is over the bounds, summed over all bounds; 0 inside."""
