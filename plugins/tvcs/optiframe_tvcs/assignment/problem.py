@@ -194,12 +194,7 @@ class TaskAssignment(Problem[Assignment]):
         return {"accuracy": self.assignment(np.zeros(self.quality.quality.shape, dtype=bool)).accuracy.value}
 
     def recommended(self) -> Sequence[tuple[str, str]]:
-        return (
-            (
-                "tvcs.assignment-iht",
-                "it maximizes the expected accuracy itself and not a bound on it",
-            ),
-        )
+        return (("tvcs.assignment-iht", "it maximizes the expected accuracy itself and not a bound on it"),)
 
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Assignment) or solution.chosen.shape != self.quality.quality.shape:

@@ -112,8 +112,7 @@ def as_prior(value: Any) -> Any:
     """Chances of answer 1: a number, one for each task, or a table by task id."""
     value = without_index(value)
     if isinstance(value, Mapping):
-        given = {key: _chance(chance, f"the prior of {key!r}") for key, chance in value.items()}
-        return given
+        return {key: _chance(chance, f"the prior of {key!r}") for key, chance in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(_chance(chance, f"prior number {at}") for at, chance in enumerate(value))
     return _chance(value, "the prior")

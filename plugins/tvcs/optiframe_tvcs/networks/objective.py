@@ -97,8 +97,8 @@ class NetworkLeastSquares(Objective):
 
     @cached_property
     def _curvature(self) -> float:
-        gram = self.states @ self.states.T if len(self.states) <= self.states.shape[1] else None
-        gram = self.states.T @ self.states if gram is None else gram
+        flat = self.states if len(self.states) <= self.states.shape[1] else self.states.T
+        gram = flat @ flat.T
         rounding: float = np.finfo(np.float64).eps * max(self.states.shape)
         return float(np.linalg.eigvalsh(gram)[-1] * (1 + rounding) / self.states.shape[1])
 

@@ -173,12 +173,7 @@ class NetworkIdentification(Problem[Network]):
         return {"auc": 0.5} if np.any(known) and not np.all(known) else {}
 
     def recommended(self) -> Sequence[tuple[str, str]]:
-        return (
-            (
-                "tvcs.iht",
-                "it fits the network within the caps",
-            ),
-        )
+        return (("tvcs.iht", "it fits the network within the caps"),)
 
     def check(self, solution: Any) -> None:
         if not isinstance(solution, Network) or len(solution.weights) != len(self.genes):

@@ -20,13 +20,19 @@ def relative_gap(found: Certificate) -> float:
     """
     if found.holds:
         return 0.0
-    share = found.gap / found.primal if 0 < found.primal < math.inf > found.gap else found.loss
+    share = _share_of_worth(found)
+    share = found.loss if share is None else share
     return share if share > _COUNTS_AS_NOTHING else math.nan
 
 
 def not_best(found: Certificate, support: NDArray[np.bool_]) -> str:
     """What a support loses, in words."""
-    what, lost = "the support is not the best" if support.any() else "nothing is chosen", ""
-    if 0 < found.primal < math.inf > found.gap:
-        lost = f" and loses {percent(found.gap / found.primal)} of its worth"
+    what = "the support is not the best" if support.any() else "nothing is chosen"
+    share = _share_of_worth(found)
+    lost = "" if share is None else f" and loses {percent(share)} of its worth"
     return f"{what}{lost}; tvcs.exact finds the best"
+
+
+def _share_of_worth(found: Certificate) -> float | None:
+    """The gap over the worth of the support; None where one of the two is beyond float64, or the worth 0."""
+    return found.gap / found.primal if 0 < found.primal < math.inf > found.gap else None
