@@ -163,9 +163,10 @@ def test_an_answer_of_another_method_is_judged() -> None:
     assert (worse.certificate.primal, worse.certificate.gap) == (9.0, 7.0)
     assert (worse.prices.rows == best.prices.rows).all()
     for outside, reason in ((point[0], "row group 0 holds more"), ([0, 0, 0], "row group 1 holds more")):
-        judged = over.judge(point, [outside, [1.0, 0.0, 0.0]]).certificate
-        assert judged.gap == math.inf
-        assert reason in judged.reason
+        judged = over.judge(point, [outside, [1.0, 0.0, 0.0]])
+        assert judged.certificate.gap == math.inf
+        assert reason in judged.certificate.reason
+        assert reason in judged.diagnose()[0].text
     (finding,) = over.judge(point, np.zeros(over.shape)).diagnose()
     assert finding.text == "nothing is chosen; tvcs.exact finds the best"
 

@@ -27,6 +27,8 @@ def relative_gap(found: Certificate) -> float:
 
 def not_best(found: Certificate, support: NDArray[np.bool_]) -> str:
     """What a support loses, in words."""
+    if found.gap == math.inf:  # it breaks a bound, or what it loses is beyond float64
+        return f"{found.reason}; tvcs.exact finds the best"
     what = "the support is not the best" if support.any() else "nothing is chosen"
     share = _share_of_worth(found)
     lost = "" if share is None else f" and loses {percent(share)} of its worth"
