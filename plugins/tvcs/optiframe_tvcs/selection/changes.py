@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from optiframe_tvcs.selection.relaxation import Relaxation
 
 _SOURCE, _SINK = 0, 1
 _PAIRS = 700  # groups up to which all distances between them are computed: 0.3 s, and 4 MB a matrix
+_STEPS = 20_000_000  # groups of the smaller view, times arcs, up to which distances to them are: 4 s, 80 MB
 _NEAREST = 10  # items of each kind for which a program is solved again
 
 
@@ -81,7 +82,8 @@ def changes_by_exchanges(
     A choice is a flow from the first view's groups to the second's. Exchanges of items are circles in the
     graph of groups; a choice is best when no circle gains, and a bound that rises by one opens one more
     arc, so that what it is worth is the best circle over that arc (Ahuja, Magnanti, Orlin 1993, Sec. 9.3).
-    Worths are whole numbers, so nothing is rounded. With more than 700 groups `margins` and `freed` are nan.
+    Worths are whole numbers, so nothing is rounded. With many groups in both views `margins` and `freed` are
+    nan.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def changes_by_exchanges(
     graph = _Exchanges(items, counts, worths, chosen, fixed | forbidden)
     try:
         distances = graph.distances()
-    except csgraph.NegativeCycleError:
+    except _ExchangeGainsError:
         return None
     used = counts.used(chosen)
     one_more, one_less = np.zeros(len(counts)), np.zeros(len(counts))
@@ -99,7 +101,7 @@ def changes_by_exchanges(
     one_more[full] = np.maximum(-distances(heads[full], tails[full]), 0.0)
     one_less[spent] = np.maximum(-distances(tails[spent], heads[spent]), 0.0)
     margins, freed = np.full(len(items), np.nan), np.where(fixed | forbidden, np.nan, 0.0)
-    if distances.all_pairs:
+    if distances.have(graph.item_tails, graph.item_heads):
         into = distances(graph.item_heads, graph.item_tails) - worths
         out = distances(graph.item_tails, graph.item_heads) + worths
         margins = np.where(chosen, out, into)
@@ -109,25 +111,75 @@ def changes_by_exchanges(
     return Changes(*map(_objects, (one_more, one_less, margins, freed)))
 
 
-class _Distances:
-    """Lengths of shortest paths; from and to source and sink alone where there are many groups."""
+class _ExchangeGainsError(Exception):
+    """A circle of arcs is shorter than 0."""
 
-    def __init__(self, arcs: sp.csr_array) -> None:
-        self.all_pairs = arcs.shape[0] <= _PAIRS
-        if self.all_pairs:
-            self._whole = csgraph.floyd_warshall(arcs)
+
+class _Arcs(NamedTuple):
+    """Arcs between nodes, perhaps several between two; lengths are whole numbers."""
+
+    tails: NDArray[np.intp]
+    heads: NDArray[np.intp]
+    lengths: Array
+    nodes: int
+
+
+class _Distances:
+    """Lengths of shortest paths between some nodes, the `ends`, and all others.
+
+    Potentials make all lengths at least 0, so that Dijkstra's method finds the paths (Johnson 1977); all
+    are whole numbers, so nothing is rounded.
+    """
+
+    def __init__(self, arcs: _Arcs, ends: NDArray[np.intp]) -> None:
+        self._potentials = _potentials(arcs)
+        lengths = arcs.lengths + self._potentials[arcs.tails] - self._potentials[arcs.heads]
+        graph = _shortest(arcs._replace(lengths=lengths))
+        self._row = np.full(arcs.nodes, -1)
+        self._row[ends] = np.arange(len(ends))
+        if len(ends) == arcs.nodes:
+            self._from = self._to = csgraph.floyd_warshall(graph)
         else:
-            self._from = csgraph.johnson(arcs, indices=[_SOURCE, _SINK])
-            self._to = csgraph.johnson(arcs.T.tocsr(), indices=[_SOURCE, _SINK])
+            self._from = csgraph.dijkstra(graph, indices=ends)
+            self._to = csgraph.dijkstra(graph.T.tocsr(), indices=ends)
 
     def __call__(self, tails: NDArray[np.intp], heads: NDArray[np.intp]) -> Array:
-        if self.all_pairs:
-            return np.asarray(self._whole[tails, heads])
-        ahead = tails <= _SINK
-        found = np.empty(len(tails))
-        found[ahead] = self._from[tails[ahead], heads[ahead]]
-        found[~ahead] = self._to[heads[~ahead], tails[~ahead]]
-        return found
+        """From each tail to its head, of which one is among the ends."""
+        tail, head = self._row[tails], self._row[heads]
+        found = np.where(tail >= 0, self._from[tail, heads], self._to[head, tails])
+        return np.asarray(found - self._potentials[tails] + self._potentials[heads])
+
+    def have(self, tails: NDArray[np.intp], heads: NDArray[np.intp]) -> bool:
+        """Whether of each tail and its head one is among the ends."""
+        return bool(((self._row[tails] >= 0) | (self._row[heads] >= 0)).all())
+
+
+def _potentials(arcs: _Arcs) -> Array:
+    """The length of the shortest path to each node from anywhere, at most 0 (Bellman and Ford).
+
+    Time O(arcs) a round, and as many rounds as such a path has arcs: some ten or hundred, where SciPy's
+    method takes as many as there are nodes.
+    """
+    tails, heads, lengths, nodes = arcs
+    order = np.argsort(heads, kind="stable")
+    tails, lengths = tails[order], lengths[order]
+    ends, first = np.unique(heads[order], return_index=True)
+    found = np.zeros(nodes)
+    for _ in range(nodes + 1):
+        shorter = np.minimum(found[ends], np.minimum.reduceat(found[tails] + lengths, first))
+        if np.array_equal(shorter, found[ends]):
+            return found
+        found[ends] = shorter
+    raise _ExchangeGainsError
+
+
+def _shortest(arcs: _Arcs) -> sp.csr_array:
+    """The graph with the shortest of several arcs between two nodes."""
+    tails, heads, lengths, nodes = arcs
+    place = tails * nodes + heads
+    order = np.lexsort((lengths, place))
+    first = order[np.unique(place[order], return_index=True)[1]]
+    return sp.csr_array((lengths[first], (tails[first], heads[first])), shape=(nodes, nodes))
 
 
 class _Exchanges:
@@ -143,27 +195,28 @@ class _Exchanges:
         self.item_heads = np.full(len(items), _SINK) if second is None else columns[second.codes[:, 0]]
         self.count_tails = np.concatenate([[_SINK], np.full(size, _SOURCE), columns])
         self.count_heads = np.concatenate([[_SOURCE], rows, np.full(len(columns), _SINK)])
-        self._nodes = 1 + len(counts)
         used = counts.used(chosen)
         room, spare = used < counts.upper, used > counts.lower
         enter, leave = ~chosen & ~settled, chosen & ~settled
-        self._tails = np.concatenate(
-            [self.item_tails[enter], self.item_heads[leave], self.count_tails[room], self.count_heads[spare]]
-        )
-        self._heads = np.concatenate(
-            [self.item_heads[enter], self.item_tails[leave], self.count_heads[room], self.count_tails[spare]]
-        )
+        ends = [
+            (self.item_tails[enter], self.item_heads[enter]),
+            (self.item_heads[leave], self.item_tails[leave]),
+            (self.count_tails[room], self.count_heads[room]),
+            (self.count_heads[spare], self.count_tails[spare]),
+        ]
+        tails, heads = map(np.concatenate, zip(*ends, strict=True))
         nothing = np.zeros(np.count_nonzero(room) + np.count_nonzero(spare))
-        self._lengths = np.concatenate([-worths[enter], worths[leave], nothing])
+        lengths = np.concatenate([-worths[enter], worths[leave], nothing])
+        self._arcs = _Arcs(tails, heads, lengths, 1 + len(counts))
+        self._smaller = min(rows, columns, key=len)
 
     def distances(self) -> _Distances:
-        # Of several arcs between two groups the shortest counts.
-        place = self._tails * self._nodes + self._heads
-        order = np.lexsort((self._lengths, place))
-        first = order[np.unique(place[order], return_index=True)[1]]
-        shape = (self._nodes, self._nodes)
-        where = (self._tails[first], self._heads[first])
-        return _Distances(sp.csr_array((self._lengths[first], where), shape=shape))
+        """From and to source and sink, and all groups or those of the smaller view where these are few."""
+        nodes, smaller = self._arcs.nodes, self._smaller
+        if nodes <= _PAIRS:
+            return _Distances(self._arcs, np.arange(nodes))
+        few = len(smaller) * len(self._arcs.lengths) <= _STEPS
+        return _Distances(self._arcs, np.append([_SOURCE, _SINK], smaller if few else smaller[:0]))
 
 
 Again = Callable[[Counts, Mask, Mask], float | None]
