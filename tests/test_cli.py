@@ -29,6 +29,7 @@ over = { name = "box", lower = 0.0, upper = 1.0 }
 [solver]
 name = "scipy.lbfgs"
 """
+MAIN = "import optiframe.cli; optiframe.cli.main()"
 
 
 HALF = """\
@@ -106,6 +107,36 @@ def test_the_default_folder_is_replaced_while_it_holds_nothing_but_a_result(run:
     assert json.loads((tmp_path / "results" / "bowl" / "result.json").read_text())["seed"] == 4
     (tmp_path / "results" / "bowl" / "notes.txt").write_text("mine")
     assert "use --force" in run("solve", "bowl.toml", code=2).stderr
+
+
+@pytest.mark.slow
+def test_an_earlier_result_stays_whole_where_a_new_one_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "bowl.toml").write_text(BOWL)
+    folder = tmp_path / "results" / "bowl"
+    run_in(tmp_path, "solve", "bowl.toml")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    script = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); " + MAIN
+    command = [sys.executable, "-c", script, "solve", "bowl.toml", "--set", "seed=4"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"error: cannot write {Path('results', 'bowl', 'trace.csv')}: File too large\n"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.slow
+def test_a_standard_output_that_is_full_is_an_error_in_words(tmp_path: Path) -> None:
+    (tmp_path / "bowl.toml").write_text(BOWL)
+    command = [sys.executable, "-c", MAIN, "solve", "bowl.toml"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    folder = Path("results", "bowl")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: cannot write to standard output: No space left on device; the answer is in {folder}\n"
+    )
+    assert (tmp_path / folder / "result.json").is_file()
 
 
 def test_a_mistyped_command_gets_a_suggestion(run: Run) -> None:

@@ -13,7 +13,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from optiframe.errors import OptiframeError
+from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.files import output
 from optiframe.files.solve_file import SolveFile
 from optiframe.notebook import shown
@@ -104,7 +104,12 @@ def command(  # noqa: PLR0917  # click calls it with keywords
             ctx.exit(1)
     written = output.write(result, target, wanted.answer, document.table)
     certificate = certify(result) if verify else None
-    _print(result, target, written, certificate)
+    try:
+        _print(result, target, written, certificate)
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot write to standard output: {error.strerror}; the answer is in {target}"
+        ) from None
     failed = result.solution is None or result.status is Status.DIVERGED
     ctx.exit(1 if failed or (certificate is not None and not certificate.ok) else 0)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -79,34 +80,37 @@ def write(
 ) -> list[Path]:
     """Write the answer, its further tables, the trace and result.json; gives the paths.
 
-    Each file is written under a temporary name and renamed; result.json comes last. Files
-    of an earlier result in the folder go first. A table with more rows than a sheet of Excel is
-    written as CSV. `config` is stored as it is.
+    All are written under temporary names first, so that an earlier result is still there where the
+    disk is full. Then its files go and the new ones get their names, result.json last. A table with
+    more rows than a sheet of Excel is written as CSV. `config` is stored as it is.
     """
-    _remove_earlier(folder)
     suffix = Path(answer).suffix
-    written = []
-    for number, (name, columns) in enumerate(result.to_tables().items()):
-        target = folder / (answer if number == 0 else f"{name}{suffix}")
-        if suffix.lower() == ".xlsx" and not fits_a_sheet(columns):
-            target = target.with_suffix(".csv")
-        if target.name == TRACE or (number and target.name == answer):
-            target = target.with_stem(f"{target.stem}-table")
-        tidy = {title: without_rounding_errors(np.asarray(values)) for title, values in columns.items()}
-        _replace(target, partial(write_table, tidy))
-        written.append(target)
-    if len(result.trace):
-        target = folder / TRACE
-        _replace(target, lambda path: write_table(result.trace.columns(), path))
-        written.append(target)
-    target = folder / FINISHED
-    content = summary(result) | {
-        "config": plain(dict(config or {}), _none),
-        "files": [p.name for p in written],
-    }
-    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
-    _replace(target, lambda path: path.write_text(text, encoding="utf-8"))
-    return [*written, target]
+    staged: dict[Path, Path] = {}  # target -> temporary
+    try:
+        for number, (name, columns) in enumerate(result.to_tables().items()):
+            target = folder / (answer if number == 0 else f"{name}{suffix}")
+            if suffix.lower() == ".xlsx" and not fits_a_sheet(columns):
+                target = target.with_suffix(".csv")
+            if target.name == TRACE or (number and target.name == answer):
+                target = target.with_stem(f"{target.stem}-table")
+            tidy = {title: without_rounding_errors(np.asarray(values)) for title, values in columns.items()}
+            _stage(staged, target, partial(write_table, tidy))
+        if len(result.trace):
+            _stage(staged, folder / TRACE, lambda path: write_table(result.trace.columns(), path))
+        content = summary(result) | {
+            "config": plain(dict(config or {}), _none),
+            "files": [path.name for path in staged],
+        }
+        text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+        _stage(staged, folder / FINISHED, lambda path: path.write_text(text, encoding="utf-8"))
+        _remove_earlier(folder)
+        for target, temporary in staged.items():
+            with _writing(target):
+                os.replace(temporary, target)
+    finally:
+        for temporary in staged.values():
+            temporary.unlink(missing_ok=True)
+    return [*staged]
 
 
 def _remove_earlier(folder: Path) -> None:
@@ -152,12 +156,17 @@ def _none(number: float) -> None:
     """For numbers that are not finite."""
 
 
-def _replace(target: Path, write_to: Callable[[Path], Any]) -> None:
-    temporary = target.with_name(f".{target.stem}-{os.getpid()}{target.suffix}")
-    try:
+def _stage(staged: dict[Path, Path], target: Path, write_to: Callable[[Path], Any]) -> None:
+    """Write a file under a temporary name, which `staged` has for its target."""
+    staged[target] = temporary = target.with_name(f".{target.stem}-{os.getpid()}{target.suffix}")
+    with _writing(target):
         write_to(temporary)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise InvalidInput(f"cannot write {target}: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """Raises `InvalidInput` that names the file where it cannot be written."""
+    try:
+        yield
+    except OSError as error:  # that of pyarrow has a text alone
+        raise InvalidInput(f"cannot write {target}: {error.strerror or error}") from None
