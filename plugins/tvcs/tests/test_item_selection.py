@@ -243,6 +243,23 @@ def test_each_program_has_what_is_left_of_the_time_for_prices(monkeypatch: pytes
     assert all(later < earlier - 0.01 for earlier, later in itertools.pairwise([5.01, *left]))
 
 
+def test_bounds_of_views_with_few_groups_are_solved_again_for_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    table = {"item": range(60), "value": rng.integers(1, 50, 60), "customer": np.repeat(np.arange(12), 5)}
+    table |= {"offer": rng.integers(0, 3, 60), "day": rng.integers(0, 2, 60)}
+    bounds = {"at_most": {"customer": 1, "offer": 3, "day": 4}, "at_least": {"offer": 2}}
+    problem = ItemSelection(items=table, views=["customer", "offer", "day"], **bounds)
+    solved: list[str] = []
+
+    def noted(counts: Counts, *_: Any) -> None:
+        moved = (counts.lower != problem.counts.lower) | (counts.upper != problem.counts.upper)
+        solved.extend(problem.counts.names[at][0] for at in np.flatnonzero(moved))
+
+    monkeypatch.setattr("optiframe_tvcs.selection.solver.best_worth", noted)
+    optiframe.solve(problem, "tvcs.select", progress=False)
+    assert [view for view, _ in itertools.groupby(solved)] == ["day", "offer", "customer"]
+
+
 def test_with_three_views_a_bound_that_is_not_used_up_may_be_worth_something() -> None:
     items = {
         "item": ["ale", "bun", "cola", "date"],

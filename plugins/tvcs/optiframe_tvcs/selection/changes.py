@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -241,9 +242,10 @@ def changes_by_solving(
     """The changes by solving again for each bound that is used up, for a few items, and for all other bounds.
 
     Not for bounds that gain nothing by the prices in `relaxed`, nor for items whose margin those prices and
-    an exchange of like items agree on. The items are 10 fixed and 10 forbidden ones, and of those left out
-    and of those chosen the 10 whose worth may be nearest to where they change sides, by
-    `relaxed.least_margins`; of equal ones those of the largest worth left out, and of the smallest chosen.
+    an exchange of like items agree on. Bounds of views with few groups come first: somebody set each of them.
+    The items are 10 fixed and 10 forbidden ones, and of those left out and of those chosen the 10 whose worth
+    may be nearest to where they change sides, by `relaxed.least_margins`; of equal ones those of the largest
+    worth left out, and of the smallest chosen.
     After `seconds` nothing further is tried, and the rest is nan.
     """
     best, end, used = float(worths[chosen].sum()), perf_counter() + seconds, counts.used(chosen)
@@ -255,13 +257,20 @@ def changes_by_solving(
 
     one_more, one_less = np.zeros(len(counts)), np.zeros(len(counts))
 
+    groups = Counter(view for view, _ in counts.names)
+    few_first = np.argsort([groups[view] for view, _ in counts.names], kind="stable").tolist()
+
     def price_bounds(full: Mask, spent: Mask) -> None:
-        for at in np.flatnonzero(full & counts.limits & (relaxed.most_more > 0)).tolist():
-            changed = counts.with_bounds(counts.lower, _moved(counts.upper, at, 1))
-            one_more[at] = gain(changed, fixed, ~forbidden)
-        for at in np.flatnonzero(spent & counts.demands & (relaxed.most_less > 0)).tolist():
-            changed = counts.with_bounds(_moved(counts.lower, at, -1), counts.upper)
-            one_less[at] = gain(changed, fixed, ~forbidden)
+        rising, falling = full & counts.limits, spent & counts.demands
+        rising &= relaxed.most_more > 0
+        falling &= relaxed.most_less > 0
+        for at in few_first:
+            if rising[at]:
+                changed = counts.with_bounds(counts.lower, _moved(counts.upper, at, 1))
+                one_more[at] = gain(changed, fixed, ~forbidden)
+            if falling[at]:
+                changed = counts.with_bounds(_moved(counts.lower, at, -1), counts.upper)
+                one_less[at] = gain(changed, fixed, ~forbidden)
 
     full, spent = used == counts.upper, used == counts.lower
     price_bounds(full, spent)
