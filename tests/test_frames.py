@@ -251,9 +251,15 @@ def test_a_bad_file_is_refused_with_its_name_and_place(tmp_path: Path, case: str
     assert len(message) < 300  # whatever the file holds, the sentence stays one
 
 
-@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.parquet", "."])
+@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.parquet", "nowhere.xlsx"])
 def test_a_path_that_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
     assert refusal(tmp_path / name) == f"no file {tmp_path / name}"
+
+
+@pytest.mark.parametrize("name", ["some.csv", "some.parquet", "some.xlsx", "some"])
+def test_a_folder_in_place_of_a_file_is_called_so(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    assert refusal(tmp_path / name) == f"{tmp_path / name} is a folder, and a file is needed"
 
 
 @pytest.mark.parametrize("content", [b"", b"task,label\n1,2\n"])

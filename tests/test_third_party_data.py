@@ -53,8 +53,8 @@ def test_a_table_comes_in_any_kind(kind: str, tmp_path: Path) -> None:
     [
         ({"points": {"place": ["a"], "heigth": [1.0]}}, "points: .*'height'.*heigth"),
         ({"points": "gone.csv"}, "points: no file .*gone.csv"),
-        ({"points": ROWS, "notes": "gone.txt"}, "notes: no file: .*gone.txt"),
-        ({"points": ROWS, "notes": "."}, "notes: is a folder"),
+        ({"points": ROWS, "notes": "gone.txt"}, "notes: no file .*gone.txt"),
+        ({"points": ROWS, "notes": "."}, "notes: . is a folder"),
         ({"points": ROWS, "notes": 3}, "notes: must be the path of a file, got 3"),
         ({}, "points: is missing"),
     ],

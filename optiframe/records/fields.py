@@ -187,9 +187,16 @@ def as_file(value: Any) -> Path:
     if not isinstance(value, str | Path):
         raise InvalidInput(f"must be the path of a file, got {value!r:.60}")
     path = resolve(value)
-    if not path.is_file():
-        raise InvalidInput(f"{'is a folder, and a file is needed' if path.is_dir() else 'no file'}: {path}")
+    check_is_file(path)
     return path
+
+
+def check_is_file(path: Path) -> None:
+    """Raise `InvalidInput` for a path without a file."""
+    if not path.is_file():
+        raise InvalidInput(
+            f"{path} is a folder, and a file is needed" if path.is_dir() else f"no file {path}"
+        )
 
 
 FilePath = Annotated[
@@ -211,8 +218,7 @@ def _index(where: tuple[int, ...]) -> str:
 
 
 def _read(path: Path) -> Any:
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
+    check_is_file(path)
     if path.suffix.lower() == ".npy":
         try:
             return np.load(path, allow_pickle=False)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from optiframe.errors import InvalidInput, nearest, require
+from optiframe.records.fields import check_is_file
 from optiframe.tables.columns import Column, as_column, days
 from optiframe.tables.csv_cells import INTEGER, heading
 
@@ -163,8 +164,7 @@ def _open(path: Path, *, values: bool = True) -> Any:
     """The workbook, for reading row by row: the saved values, or the formulas."""
     openpyxl = require("openpyxl", "excel")
     path = workbook(path)[0]
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
+    check_is_file(path)
     try:
         return openpyxl.load_workbook(os.fspath(path), read_only=True, data_only=values)
     except Exception as error:  # of zipfile, of XML or of openpyxl: whatever a broken file leads to

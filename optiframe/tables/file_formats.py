@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
+from optiframe.records.fields import check_is_file
 from optiframe.tables.columns import Coder, Column, Columns, days
 from optiframe.tables.csv_cells import declared_separator, heading, parse, separator_of
 from optiframe.tables.excel import excel_header, is_workbook, write_excel
@@ -55,8 +56,7 @@ def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Colum
     has several, the lines below decide. Large plain files are read by pyarrow or pandas where installed; the
     columns are the same, with text as codes, for which `coder` is asked first.
     """
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
+    check_is_file(path)
     _refuse_other_formats(path)
     return read_plain(path, coder) or read_lines(path)
 
@@ -196,8 +196,7 @@ def _refuse_header_again(title: str, header: list[str], rows: list[list[str]], l
 def read_parquet(path: Path) -> Any:
     """A pyarrow table; `InvalidInput` for what is not a Parquet file."""
     parquet = require("pyarrow.parquet", "frames")
-    if not path.is_file():
-        raise InvalidInput(f"no file {path}")
+    check_is_file(path)
     arrow = require("pyarrow", "frames")
     try:
         return parquet.read_table(os.fspath(path))

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import ValidationInfo
 
 from optiframe.errors import Complaints, InvalidInput, nearest
-from optiframe.records.fields import resolve
+from optiframe.records.fields import check_is_file, resolve
 from optiframe.tables.columns import encode
 from optiframe.tables.excel import workbook
 from optiframe.tables.file_formats import other_separator
@@ -130,8 +130,8 @@ def is_file_name(value: Any) -> bool:
 
 def refuse_no_file(value: Any) -> None:
     """Raise `InvalidInput` where this is the path of a file that is not there."""
-    if isinstance(value, str | Path) and not (path := workbook(resolve(value))[0]).is_file():
-        raise InvalidInput(f"no file {path}")
+    if isinstance(value, str | Path):
+        check_is_file(workbook(resolve(value))[0])
 
 
 def _refuse_title(names: list[str], needed: list[str], *, in_file: bool) -> None:
