@@ -133,6 +133,17 @@ def test_a_frame_or_series_of_all_bounds_is_refused_in_words(name: str) -> None:
             )
 
 
+def test_all_bounds_on_groups_without_items_are_named_at_once(tmp_path: Path) -> None:
+    bounds = tmp_path / "brands.csv"
+    bounds.write_text("brand,at_most\nFarm,2\nOld,0\nGone,0\nMill,1\nPast,3\n")
+    with pytest.raises(InvalidInput) as error:
+        ItemSelection(**GOOD, at_most={"brand": bounds})
+    assert str(error.value).endswith(
+        "at_most.brand: brands.csv line 3: no item is in brand 'Old', nor in 2 more that have bounds: "
+        "Gone, Past; correct the names, or leave these out"
+    )
+
+
 def test_items_without_a_name_must_differ_in_their_groups() -> None:
     table = {"a": [1, 1, 1], "b": [2, 3, 2], "value": [1, 1, 1]}
     with pytest.raises(

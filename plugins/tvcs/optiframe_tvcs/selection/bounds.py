@@ -15,7 +15,7 @@ from optiframe.records.fields import resolve
 from optiframe.tables.columns import ERROR_WORDS
 from optiframe.tables.excel import SUFFIXES
 from optiframe.tables.frames import with_index
-from optiframe.tables.ids import plain
+from optiframe.tables.ids import listed, plain
 from optiframe.tables.number_columns import POINTED, as_number
 from optiframe.tables.read import Table, headings, missing, read_table
 from optiframe_tvcs.selection.data import NO_LIMIT, TOTAL, Counted, ItemTable, View
@@ -117,23 +117,34 @@ def _of_view(value: Any, view: View, items: ItemTable, field: str, none: int) ->
         title = table.title
     seen: dict[int, str] = {}
     found: dict[int, int] = {}  # -1: all others
+    absent: list[tuple[str, Any]] = []
     for at, group, bound, place in zip(places(view.groups, groups), groups, given, where, strict=True):
         if _gap(bound):
             continue
         if at < 0 and group != OTHERS:
-            known = [str(name) for name in view.groups.tolist()]
-            raise InvalidInput(
-                f"{place}: no item is in {view.name} {group!r}; correct the name, or leave this bound out"
-                f"{nearest(str(group), known)}"
-            )
+            absent.append((place, group))
+            continue
         if at in seen:
             raise InvalidInput(f"{place}: {view.name} {group} has a bound already ({seen[at]}); keep one")
         seen[at], found[at] = place, _whole(bound, f"{place}: the bound")
+    if absent:
+        raise InvalidInput(_absent(absent, view))
     bounds[:] = found.pop(-1, none)
     bounds[list(found)] = list(found.values())
     if not groups:
         raise InvalidInput(f"{title}: there is no bound; give at least one {view.name}, or leave it out")
     return bounds
+
+
+def _absent(absent: list[tuple[str, Any]], view: View) -> str:
+    """Which bounds are on groups that no item is in."""
+    (place, group), *others = absent
+    text = f"{place}: no item is in {view.name} {group!r}"
+    if others:
+        text += f", nor in {len(others)} more that have bounds: {listed(plain(other for _, other in others))}"
+        return f"{text}; correct the names, or leave these out"
+    known = [str(name) for name in view.groups.tolist()]
+    return f"{text}; correct the name, or leave this bound out{nearest(str(group), known)}"
 
 
 def _read(value: Any, view: View, field: str) -> tuple[Table, list[Any], list[Any]]:
