@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ def test_a_plain_table_raises_no_doubt() -> None:
 @pytest.mark.parametrize(("item", "value"), [("everything", 10.3), ("Total", 10.3), ("Subtotal Mill", 3.8)])
 def test_a_row_of_totals_is_pointed_out(item: str, value: float) -> None:
     assert f"item {item} looks like a total" in found(with_row(item, value, "all"))["total-row"]
+
+
+def test_thousands_of_items_called_sum_are_looked_through_in_one_pass() -> None:
+    ids = np.array([f"sum-{number}" for number in range(100_000)], dtype=object)
+    began = time.process_time()
+    assert totals(ids, np.ones(len(ids))) == []
+    assert time.process_time() - began < 5  # 0.1; 30 where each is compared with all rows above
 
 
 def test_a_product_called_total_is_no_row_of_totals() -> None:

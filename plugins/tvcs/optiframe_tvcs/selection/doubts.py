@@ -17,6 +17,7 @@ from optiframe_tvcs.selection.data import View
 _FEWEST = 4  # items from which a value is compared with the sum of all others
 _SHORTEST = 5  # letters of a name that one letter more, less or otherwise hardly makes another
 _MOST = 5_000  # names that are compared letter by letter
+_CALLED = 1_000  # items called total that are compared with the rows above; of more none is likely to be one
 _TOTAL = re.compile(r"\W*((sub|grand)[ -]?)?(totals?|sum|summe|gesamt)\b.*", re.IGNORECASE)
 _WHOLE = re.compile(r"-?\d{1,3}")
 
@@ -35,10 +36,11 @@ def totals(ids: Ids, values: Array) -> list[Any]:
         found = np.zeros(len(values), dtype=bool)
         if len(values) >= _FEWEST and whole > 0:
             found = np.abs(2 * np.abs(values) - whole) <= near
-        for at, name in enumerate(ids.tolist()):
-            if at > 1 and isinstance(name, str) and _TOTAL.fullmatch(name):
-                above = np.cumsum(values[:at][::-1])[1:]  # of two rows at least
-                found[at] |= bool((np.abs(above - values[at]) <= near).any())
+        names = enumerate(ids.tolist())
+        called = [at for at, name in names if at > 1 and isinstance(name, str) and _TOTAL.fullmatch(name)]
+        for at in called if len(called) <= _CALLED else ():
+            above = np.cumsum(values[:at][::-1])[1:]  # of two rows at least
+            found[at] |= bool((np.abs(above - values[at]) <= near).any())
     return list(ids[found].tolist())
 
 
