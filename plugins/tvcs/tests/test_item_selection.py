@@ -26,7 +26,7 @@ from optiframe_tvcs.selection.problem import ItemSelection
 from optiframe_tvcs.selection.program import solve_program
 from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.read import joined_name
-from optiframe_tvcs.selection.relaxation import Relaxation
+from optiframe_tvcs.selection.relaxation import Relaxation, best_choice
 from optiframe_tvcs.selection.solver import SelectItems
 from optiframe_tvcs.selection.worths import Worths
 
@@ -181,6 +181,26 @@ def test_what_the_linear_program_settles_is_what_integer_programs_find(
             np.testing.assert_allclose(
                 changes.floats(getattr(found, name)), changes.floats(getattr(twin, name)), atol=1e-9
             )
+
+
+@pytest.mark.slow
+@given(inputs=selections())
+@settings(max_examples=60, deadline=None)
+def test_the_integer_program_among_the_items_that_the_linear_one_leaves_open_finds_the_best(
+    inputs: dict[str, Any],
+) -> None:
+    problem = ItemSelection(**inputs)
+    counts, fixed, forbidden = problem.counts, problem.is_fixed, problem.is_forbidden
+    best = best_subset(problem, counts, fixed, forbidden)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("optiframe_tvcs.selection.relaxation._MANY", 0)
+        patch.setattr("optiframe_tvcs.selection.relaxation._OPEN", 0)
+        found = best_choice(counts, problem.worths.whole, fixed, ~forbidden, 60.0)
+    assert found.infeasible == (best == -math.inf)
+    if found.chosen is not None:
+        assert found.best
+        assert problem.violation(problem.choice(found.chosen)) == 0
+        assert problem.choice(found.chosen).value == pytest.approx(best, abs=1e-9)
 
 
 def test_items_and_bounds_that_there_was_no_time_for_are_counted() -> None:

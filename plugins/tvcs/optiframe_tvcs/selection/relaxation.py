@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -13,6 +13,7 @@ from optiframe.records.fields import Array
 from optiframe_tvcs.selection.data import Counts, Mask
 from optiframe_tvcs.selection.program import (
     INFEASIBLE,
+    Outcome,
     asked_rows,
     cost_scale,
     linear_program,
@@ -20,6 +21,8 @@ from optiframe_tvcs.selection.program import (
 )
 
 _ROUNDING = 1e-9  # of sums of float64, relative
+_MANY = 20_000  # items; HiGHS looks for cliques among more for minutes, whatever its time limit
+_OPEN = 5_000  # of many items, those that are left to the integer program at first
 
 
 @dataclass(frozen=True)
@@ -75,23 +78,67 @@ def best_worth(counts: Counts, worths: Array, least: Mask, most: Mask, seconds: 
     counts, worths, least, most, seconds
         As for `solve_program`.
     """
-    end = perf_counter() + seconds
-    solved = _solve(counts, worths, least, most, seconds)
-    if solved is not None:
-        chosen = solved.shares > 0.5
-        used, worth = counts.used(chosen), float(worths[chosen].sum())
-        if solved.bound == -math.inf:
-            return -math.inf
-        if (
-            (used >= counts.lower).all()
-            and (used <= counts.upper).all()
-            and math.floor(solved.bound) <= worth
-        ):
-            return worth
-    tried = solve_program(counts, worths, least, most, whole=True, seconds=end - perf_counter())
+    tried = _best(counts, worths, least, most, seconds)
     if tried.infeasible:
         return -math.inf
     return float(worths[tried.chosen].sum()) if tried.best else None
+
+
+def best_choice(counts: Counts, worths: Array, least: Mask, most: Mask, seconds: float) -> Outcome:
+    """The choice of greatest worth by the integer program; of many items, by the linear one first.
+
+    Parameters
+    ----------
+    counts, worths, least, most, seconds
+        As for `solve_program`.
+    """
+    if len(worths) <= _MANY:
+        return solve_program(counts, worths, least, most, whole=True, seconds=seconds)
+    return _best(counts, worths, least, most, seconds)
+
+
+def _best(counts: Counts, worths: Array, least: Mask, most: Mask, seconds: float) -> Outcome:
+    """The best choice: that of the linear program where it is whole, else that of the integer one."""
+    end = perf_counter() + seconds
+    solved = _solve(counts, worths, least, most, seconds)
+    if solved is not None:
+        if solved.bound == -math.inf:
+            return Outcome(None, math.inf, infeasible=True)
+        chosen = solved.shares > 0.5
+        used, worth = counts.used(chosen), float(worths[chosen].sum())
+        kept = (used >= counts.lower).all() and (used <= counts.upper).all()
+        if kept and math.floor(solved.bound) <= worth:
+            return Outcome(chosen, worth, best=True)
+        if len(worths) > _MANY:
+            return _among_open_items(counts, worths, least, most, solved=solved, end=end)
+    return solve_program(counts, worths, least, most, whole=True, seconds=end - perf_counter())
+
+
+def _among_open_items(
+    counts: Counts, worths: Array, least: Mask, most: Mask, *, solved: _Solved, end: float
+) -> Outcome:
+    """The best choice by the integer program, in which only items that gain or cost little are open.
+
+    A choice with an item on another side than the linear program has it is worth less than that program's
+    bound by what the item gains or costs there. If what is found misses the bound by no more than any item
+    that was not open, it is the best; otherwise all are opened that gain or cost no more than it misses.
+    """
+    margin = float(np.partition(np.abs(solved.gains), _OPEN)[_OPEN])
+    while True:
+        within_least = least | most & (solved.gains > margin)
+        within_most = most & (least | (solved.gains >= -margin))
+        seconds = end - perf_counter()
+        found = solve_program(counts, worths, within_least, within_most, whole=True, seconds=seconds)
+        if found.infeasible and margin < math.inf:
+            margin = math.inf
+            continue
+        if found.chosen is None:
+            return found
+        missed = solved.bound - float(worths[found.chosen].sum())
+        if found.best and missed > margin:
+            margin = missed
+            continue
+        return replace(found, bound=min(solved.bound, max(found.bound, solved.bound - margin)))
 
 
 @dataclass(frozen=True)
@@ -110,7 +157,8 @@ class _Solved:
 
 
 def _solve(counts: Counts, worths: Array, least: Mask, most: Mask, seconds: float) -> _Solved | None:
-    found, rows, limits = linear_program(counts, worths, least, most, method="highs", seconds=seconds)
+    method = "highs" if len(worths) <= _MANY else "highs-ipm"
+    found, rows, limits = linear_program(counts, worths, least, most, method=method, seconds=seconds)
     asked = asked_rows(counts)[0]
     if found.status == INFEASIBLE:
         return _Solved(np.zeros(len(worths)), -math.inf, asked, np.zeros((2, len(asked))), worths)

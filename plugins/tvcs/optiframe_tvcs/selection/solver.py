@@ -19,7 +19,7 @@ from optiframe_tvcs.selection.data import Counts, Mask
 from optiframe_tvcs.selection.problem import ItemSelection
 from optiframe_tvcs.selection.program import Outcome, solve_program
 from optiframe_tvcs.selection.proof import Method, Proof
-from optiframe_tvcs.selection.relaxation import best_worth, relax
+from optiframe_tvcs.selection.relaxation import best_choice, best_worth, relax
 from optiframe_tvcs.selection.remarks import of_the_table
 from optiframe_tvcs.selection.words import contradiction_in_words
 from optiframe_tvcs.sets.three_view import ThreeView
@@ -94,14 +94,12 @@ class SelectItems(Solver[ItemSelection, Choice, Proof]):
         return problem.choice(iterate.x, iterate.detail)
 
     def _program(self, problem: ItemSelection, method: Method, run: Run) -> Outcome:
-        return solve_program(
-            problem.counts,
-            problem.worths.whole,
-            problem.is_fixed,
-            ~problem.is_forbidden,
-            whole=method != "flow",
-            seconds=min(self.program_time, run.time_left()),
-        )
+        counts, worths = problem.counts, problem.worths.whole
+        least, most = problem.is_fixed, ~problem.is_forbidden
+        seconds = min(self.program_time, run.time_left())
+        if method == "flow":
+            return solve_program(counts, worths, least, most, whole=False, seconds=seconds)
+        return best_choice(counts, worths, least, most, seconds)
 
     def _changes(self, problem: ItemSelection, found: Outcome, run: Run) -> Changes | None:
         """What would change the choice; None where it is not proved best."""
