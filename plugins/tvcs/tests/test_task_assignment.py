@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge
+from optiframe_tvcs.assignment.objective import AssignmentLoss, Judge, drawn_gradient
 from optiframe_tvcs.assignment.problem import TaskAssignment
 from optiframe_tvcs.assignment.solvers import AssignmentByQuality, AssignmentIHT, RandomAssignment
 from optiframe_tvcs.sets.boxed_three_view import BoxedThreeView
@@ -146,6 +146,21 @@ def test_the_gradient_is_the_papers_with_a_minus_on_label_0() -> None:
     assert np.allclose(function.gradient(x), -total / (3 * len(function)))  # ours is to be minimised
 
 
+def test_drawn_gradients_average_to_that_of_the_loss() -> None:
+    rng = np.random.default_rng(2)
+    quality, prior = rng.uniform(0.3, 0.95, (4, 3)), np.array([0.5, 0.2, 0.7])
+    log_odds = np.log(quality / (1 - quality))
+    for x in (np.zeros((4, 3)), rng.uniform(0, 1, (4, 3)) * (rng.random((4, 3)) < 0.5)):
+        every = np.array(list(itertools.product((1, -1), repeat=4)))[:, :, np.newaxis] * np.ones(3, int)
+        chances = np.where(every == 1, quality, 1 - quality).prod(axis=1)  # of a pattern, for each task
+        loss = AssignmentLoss(log_odds=log_odds, prior=prior, signs=every)
+        expected = sum(chance * loss.take([at]).gradient(x) for at, chance in enumerate(chances))
+        drawn = drawn_gradient(log_odds, prior, x, 100_000, rng)
+        assert np.allclose(drawn, expected, atol=0.003)
+        if not x.any():  # nothing is drawn
+            assert np.allclose(drawn, expected, atol=1e-15)
+
+
 def test_the_curvature_bound_holds_along_random_lines() -> None:
     function, rng = loss(), np.random.default_rng(5)
     for _ in range(50):
@@ -196,6 +211,14 @@ def test_thresholding_beats_the_sum_of_qualities_which_beats_chance() -> None:
         problem = optiframe.problem(dataset={"name": "assignment.uniform", "seed": seed})
         random, by_quality, iht = (solve(problem, name).solution.accuracy.value for name in SOLVERS)
         assert random + 0.05 < by_quality < iht
+
+
+def test_thresholding_gains_where_workers_and_tasks_are_many() -> None:
+    problem = uniform(workers=100, tasks=500, per_worker=0.03, per_task=0.05)
+    by_quality = solve(problem, "tvcs.assignment-by-quality").solution.accuracy.value
+    found = solve(problem, "tvcs.assignment-iht", steps=40).solution
+    assert found.accuracy.value > by_quality + 0.03
+    assert found.chosen.any(axis=0).all()
 
 
 def test_two_workers_on_one_task_lose_to_one_on_each() -> None:

@@ -11,6 +11,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from optiframe.records.fields import Array
 from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 from optiframe_tvcs.assignment.answer import Assignment
+from optiframe_tvcs.assignment.objective import drawn_gradient
 from optiframe_tvcs.assignment.problem import TaskAssignment
 from optiframe_tvcs.projection.selection import Selection
 
@@ -24,13 +25,15 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
 
     P projects exactly onto matrices with entries in [0, 1] and a support within the caps
     (`BoxedThreeView`: by `support`, since a choice by squares would keep negative entries); the pairs
-    with x > 0 are the assignment. Answers are drawn again in every iteration, as in the paper.
+    with x > 0 are the assignment. Answers are drawn again in every iteration, as in the paper, but only
+    those of pairs with x > 0: for all others the mean answer gives the same gradient without errors.
 
     It begins with the assignment of `tvcs.assignment-by-quality`, which is then its first iterate, with
     the empty one, or with a start that is given; the paper does not say. One iteration costs O(draws *
-    workers * tasks) and a projection. The loss is not convex and the steps do not shrink, so the
-    iterates keep moving: the core keeps the best one it recorded, by draws of its own, and the
-    accuracy reported comes from others again.
+    assigned pairs + workers * tasks) and a projection. Steps above 1 let a task without workers take
+    those that other tasks have in full; in the second half of the run they shrink to 1, at which this
+    ends. The loss is not convex, so the core keeps the best iterate it recorded, by draws of its own,
+    and the accuracy reported comes from others again.
     """
 
     name = "tvcs.assignment-iht"
@@ -48,7 +51,7 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     draws: PositiveInt = Field(default=32, description="draws of answers an iteration")
     step: PositiveFloat = Field(
         default=3.5,
-        description="how far the first step moves the most promising pair; at 1 it is fully assigned",
+        description="how far the first steps move the most promising pair; at 1 it is fully assigned",
     )
 
     def iterates(self, problem: TaskAssignment, run: Run) -> Iterates:
@@ -58,10 +61,15 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
             yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
         slope = problem.first_slope
         step = self.step / slope if slope > 0 else 1.0  # nobody knows anything: no step helps
-        for _ in range(self.steps):
-            loss = problem.loss(self.draws, run.rng)
-            x = problem.relaxed.project(x - step * loss.gradient(x))
+        for done in range(self.steps):
+            gradient = drawn_gradient(problem.log_odds, problem.priors, x, self.draws, run.rng)
+            x = problem.relaxed.project(x - step * self._share(done) * gradient)
             yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
+
+    def _share(self, done: int) -> float:
+        """Of the first step's length, that of the step after so many."""
+        shrinking = max(2 * (done + 1) / self.steps - 1, 0.0)  # from 0 at half of the steps to 1 at the last
+        return min(float(self.step**-shrinking), 1.0)
 
     def finish(self, problem: TaskAssignment, iterate: Iterate) -> Assignment:
         return problem.assignment(iterate.x > 0)
