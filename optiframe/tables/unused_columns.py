@@ -25,8 +25,14 @@ _WORDS = {
     "margin": "difference diff strength",
     "weight": "wgt wt weights count counts frequency freq multiplicity times",
     "skill": "ability reliability",
+    "time": "timepoint minutes hours day t",
     "series": "replicate experiment trajectory",
 }
+
+
+def is_row_number(name: str) -> bool:
+    """Whether a column is the row numbers that R and pandas write, by its name: none, or `Unnamed: 0`."""
+    return not name.strip() or name == "Unnamed: 0"
 
 
 def likely(ours: str, names: Iterable[str]) -> str | None:
@@ -61,8 +67,7 @@ def unused_columns(
         Names that another table of the problem has for its columns, as when both come from one file.
     """
     others = set(elsewhere)
-    # Nameless columns and `Unnamed: 0` are the row numbers that R and pandas write.
-    names = [name for name in unused if name.strip() and name not in others and name != "Unnamed: 0"]
+    names = [name for name in unused if name not in others and not is_row_number(name)]
     if not names:
         return ()
     meant = {name: ours for ours in absent if (name := likely(ours, names)) is not None}

@@ -85,6 +85,32 @@ def test_edges_are_said_to_mean_nothing_where_all_is_explained_without(
     assert "objective.gradient-differs" not in found
 
 
+def test_row_numbers_of_r_and_pandas_are_no_gene(tmp_path: Path) -> None:
+    frame = pd.DataFrame(SERIES)
+    frame.to_csv(tmp_path / "levels.csv")
+    read = pd.read_csv(tmp_path / "levels.csv")
+    for levels in (tmp_path / "levels.csv", read):
+        assert NetworkIdentification(expression=levels).genes.tolist() == ["x", "y"]
+
+
+def test_an_index_of_times_or_genes_is_read() -> None:
+    frame, expected = pd.DataFrame(SERIES), NetworkIdentification(expression=SERIES)
+    assert NetworkIdentification(expression=frame.set_index(["series", "time"])) == expected
+    one = frame[frame["series"] == "a"].drop(columns="series").set_index("time")
+    turned = NetworkIdentification(expression=one.T.rename_axis("gene"))
+    assert turned == NetworkIdentification(expression=one)
+    assert turned.genes.tolist() == ["x", "y"]
+
+
+def test_a_truth_may_name_genes_by_numbers_and_edges_by_true_and_false() -> None:
+    levels = {"time": [0, 1, 2], "1001": [1.0, 2.0, 4.0], "1002": [3.0, 1.0, 2.0]}
+    for ids in ([1001, 1002], [1001.0, 1002.0], ["1001", "1002"]):
+        truth = {"source": ids, "target": ids[::-1], "edge": [True, False]}
+        found = NetworkIdentification(expression=levels, truth=truth).truth
+        assert found is not None
+        assert found.tolist() == [[False, False], [True, False]]
+
+
 def test_a_long_table_and_a_wide_one_say_the_same(tmp_path: Path) -> None:
     wide = pd.DataFrame(SERIES)
     long = wide.melt(["series", "time"], var_name="gene").sample(frac=1, random_state=0)
