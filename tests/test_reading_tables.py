@@ -12,6 +12,7 @@ import pytest
 
 import optiframe
 from optiframe.errors import InvalidInput
+from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import headings, missing, read_table
 from optiframe.tables.unused_columns import likely, unused_columns
 
@@ -260,6 +261,12 @@ def test_a_header_with_commas_is_separated_by_commas_whatever_else_it_holds(tmp_
     path = tmp_path / "own.csv"
     path.write_text("task,note;more\n1,2;3\n")
     assert read_table(path, ("task", "note;more"), title="labels")["note;more"].tolist() == ["2;3"]
+
+
+def test_decimal_commas_are_read_beside_powers_of_ten(tmp_path: Path) -> None:
+    (tmp_path / "levels.csv").write_text("time;level\n0;0,25\n1;5,2e-05\n2;1E3\n3;-0,125\n4;0,5\n")
+    table = read_table(tmp_path / "levels.csv", ("time", "level"), title="levels")
+    assert numbers(table, "level").tolist() == [0.25, 5.2e-05, 1000.0, -0.125, 0.5]
 
 
 def test_decimals_with_a_comma_are_told_apart_from_other_text(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from optiframe.tables.read import Table, missing
 POINTED = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")
 """A number with three decimals, or a thousand and more: nobody can tell."""
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?")
-_COMMA = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+")
+_COMMA = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _COMMAS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _DRESSED = re.compile(r"\D{0,6}\d[\d.,' \u00a0\u202f]*\D{0,6}")
