@@ -289,8 +289,8 @@ BAD_VALUES = {
     "text column": ({"task": "abc"}, "column 'task' is a str; give a list"),
     "unordered column": ({"task": {1, 2}}, "column 'task' is a set; give a list"),
     "matrix column": ({"task": np.zeros((2, 2))}, "column 'task' is an array of 2 dimensions"),
-    "pandas name twice": (pd.DataFrame([[1, 2]], columns=["task", "task"]), "have the same name"),
-    "pyarrow name twice": (pa.table([[1], [2]], names=["task", "task"]), "have the same name"),
+    "pandas name twice": (pd.DataFrame([[1, 2]], columns=["task", "task"]), "column 'task' occurs twice"),
+    "pyarrow name twice": (pa.table([[1], [2]], names=["task", "task"]), "column 'task' occurs twice"),
 }
 
 

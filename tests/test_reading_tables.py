@@ -263,6 +263,15 @@ def test_a_header_with_commas_is_separated_by_commas_whatever_else_it_holds(tmp_
     assert read_table(path, ("task", "note;more"), title="labels")["note;more"].tolist() == ["2;3"]
 
 
+def test_messages_about_columns_name_some_of_thousands(tmp_path: Path) -> None:
+    names = [f"g{at}" for at in range(3000)]
+    with pytest.raises(InvalidInput, match=r"'g19' and 2980 more \(needed: time"):
+        read_table({name: [1] for name in names}, ("time",), title="levels")
+    (tmp_path / "twice.csv").write_text(",".join([*names, *names]) + "\n")
+    with pytest.raises(InvalidInput, match=r"line 1: columns 'g0', .* and 2995 more occur twice$"):
+        read_table(tmp_path / "twice.csv", ("time",), title="levels")
+
+
 def test_decimal_commas_are_read_beside_powers_of_ten(tmp_path: Path) -> None:
     (tmp_path / "levels.csv").write_text("time;level\n0;0,25\n1;5,2e-05\n2;1E3\n3;-0,125\n4;0,5\n")
     table = read_table(tmp_path / "levels.csv", ("time", "level"), title="levels")

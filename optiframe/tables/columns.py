@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput
+from optiframe.tables.ids import listed
 
 # What spreadsheets write where a formula fails.
 ERROR_WORDS = frozenset(["#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"])
@@ -101,6 +103,17 @@ def place(texts: Sequence[str] | NDArray[Any], wanted: str) -> int | None:
     """Where a text is among sorted ones; None where it is not."""
     at = bisect_left(texts, wanted)
     return at if at < len(texts) and texts[at] == wanted else None
+
+
+def refuse_doubled(names: Iterable[str], where: str) -> None:
+    """Raise `InvalidInput` where columns have the same name; empty names may."""
+    doubled = sorted(name for name, times in Counter(names).items() if name and times > 1)
+    if doubled:
+        several = len(doubled) > 1
+        shown = listed([*map(repr, doubled)])
+        raise InvalidInput(
+            f"{where}: column{'s' if several else ''} {shown} {'occur' if several else 'occurs'} twice"
+        )
 
 
 def given_column(values: Any, title: str) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from optiframe.errors import InvalidInput, nearest, require
 from optiframe.records.fields import check_is_file
-from optiframe.tables.columns import Column, as_column, days
+from optiframe.tables.columns import Column, as_column, days, refuse_doubled
 from optiframe.tables.csv_cells import INTEGER, heading
 
 SUFFIXES = (".xlsx", ".xlsm")
@@ -232,9 +232,7 @@ def _refuse_names(path: Path, names: list[str], rows: list[tuple[Any, ...]], lin
                 f"{path.name} row {filled}: column {at + 1} has a value and no name; the first row must name "
                 "the columns: delete what stands above it, or name the column"
             )
-    doubled = sorted({name for name in names if name and names.count(name) > 1})
-    if doubled:
-        raise InvalidInput(f"{path.name} row 1: column {', '.join(map(repr, doubled))} occurs twice")
+    refuse_doubled(names, f"{path.name} row 1")
 
 
 def _padded(row: tuple[Any, ...], width: int) -> tuple[Any, ...]:

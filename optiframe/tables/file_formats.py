@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from optiframe.errors import InvalidInput, require
 from optiframe.records.fields import check_is_file
-from optiframe.tables.columns import Coder, Column, Columns, days
+from optiframe.tables.columns import Coder, Column, Columns, days, refuse_doubled
 from optiframe.tables.csv_cells import declared_separator, heading, parse, separator_of
 from optiframe.tables.excel import excel_header, is_workbook, write_excel
 from optiframe.tables.plain_csv import read_plain
@@ -122,9 +122,7 @@ def read_lines(path: Path) -> tuple[dict[str, NDArray[Any]], list[int]]:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
     _refuse_header_again(path.name, header, rows, lines)
     names = [heading(name) for name in header]
-    doubled = sorted({name for name in names if name and names.count(name) > 1})
-    if doubled:
-        raise InvalidInput(f"{path.name} line {named}: column {', '.join(map(repr, doubled))} occurs twice")
+    refuse_doubled(names, f"{path.name} line {named}")
     by_column = list(zip(*rows, strict=True)) if rows else [() for _ in names]
     nameless = [at for at, name in enumerate(names) if not name]
     blank = {at for at in nameless[1:] if not any(cell.strip() for cell in by_column[at])}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optiframe.errors import InvalidInput
 from optiframe.numbers import without_rounding_errors
 from optiframe.tables.arrow_arrays import codes_of_text, numbers_of
-from optiframe.tables.columns import Coded, Coder, Column, Columns, as_column, days
+from optiframe.tables.columns import Coded, Coder, Column, Columns, as_column, days, refuse_doubled
 
 
 def from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, Column], str]:
@@ -32,6 +32,8 @@ def from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, C
             "pyarrow), a mapping of columns, or the path of a CSV, Parquet or Excel file"
         ) from None
     except DuplicateError:
+        names = getattr(value, "column_names", getattr(value, "columns", ()))  # of pyarrow, and of pandas
+        refuse_doubled(map(str, names), title)
         raise InvalidInput(f"{title}: two columns have the same name; rename one") from None
     columns: dict[str, Column] = {}
     for name, spelled in zip(frame.columns, column_names(frame), strict=True):

@@ -38,6 +38,7 @@ from optiframe.tables.unused_columns import likely
 __all__ = ["Coded", "Coder", "Column", "Table", "encode", "headings", "missing", "read_table"]
 
 _SHOWN = 5  # rows named in a message before "and N more"
+_NAMED = 20  # columns named so: a table may have thousands
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def read_table(
             hint = nearest(source, raw) or _hint(column, raw)
             can_map = "; other names can be mapped with `columns`" if takes_names else ""
             raise InvalidInput(
-                f"{title} has no column {source!r}{mapped}; it has {', '.join(map(repr, raw)) or 'none'} "
+                f"{title} has no column {source!r}{mapped}; it has {_names(raw)} "
                 f"(needed: {', '.join(required)}{can_map}){hint}"
             )
         if source or column in required:
@@ -218,6 +219,13 @@ def _without_blank_end(raw: dict[str, Column]) -> dict[str, Column]:
 
 def _last(column: Column) -> NDArray[Any]:
     return column.ids[column.codes[-1:]] if isinstance(column, Coded) else column[-1:]
+
+
+def _names(columns: Iterable[str]) -> str:
+    """The names of a table's columns, and how many more there are."""
+    names = [*map(repr, columns)]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (", ".join(names[:_NAMED]) or "none") + more
 
 
 def _is_empty(gaps: NDArray[Any]) -> str:
