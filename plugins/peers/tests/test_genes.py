@@ -214,6 +214,15 @@ def _shares(rows: Array, output: Array, steps: int) -> Array:
     return found
 
 
+def test_scores_are_no_effects_and_have_no_objective() -> None:
+    problem = optiframe.problem(dataset={"name": "grn.random-network", "genes": 6, "edges": 6})
+    scored = optiframe.solve(problem, "genes.clr")
+    assert not scored.solution.effects
+    assert np.isnan(scored.objective)
+    fitted = optiframe.solve(problem, "tvcs.htp", start=scored.solution)  # its edges are a start all the same
+    assert np.isfinite(fitted.objective)
+
+
 def test_tigress_refuses_series_too_short_to_be_cut_in_two() -> None:
     problem = NetworkIdentification(
         expression={"time": [0, 1, 2], "x": [1.0, 2.0, 1.0], "y": [2.0, 1.0, 5.0]}

@@ -336,6 +336,20 @@ def test_findings_say_what_cannot_be_believed() -> None:
     assert few.text.startswith("1 transition of 2 genes")
 
 
+@pytest.mark.parametrize(("edge", "said"), [(0, "no pair of genes"), (1, "every pair of genes")])
+def test_a_truth_that_tells_no_networks_apart_is_pointed_out(edge: int, said: str) -> None:
+    truth = {"source": ["x", "y"], "target": ["y", "x"], "edge": [edge, edge]}
+    result = solve(NetworkIdentification(expression=SERIES, truth=truth), "tvcs.htp")
+    texts = {finding.identifier: finding.text for finding in result.findings}
+    assert f"in the truth {said} is an edge" in texts["network.one-sided-truth"]
+
+
+def test_networks_are_compared_first_by_the_ranking_of_all_pairs() -> None:
+    problem = drawn()
+    metrics = solve(problem, "tvcs.htp").metrics
+    assert next(name for name in metrics if name in problem.better) == "aupr_of_scores"
+
+
 def test_a_matrix_is_a_truth_without_its_diagonal() -> None:
     problem = NetworkIdentification(expression=SERIES, truth=np.array([[True, True], [False, True]]))
     assert problem.truth.tolist() == [[False, True], [False, False]]

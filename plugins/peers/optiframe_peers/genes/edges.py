@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ class EdgeScores(Solver[NetworkIdentification, Network, Selection]):
 
     A subclass gives `scores`, once or in rounds that grow better. The choice within the caps is exact
     (`ThreeView.select`). The weight of an edge is its score with the sign of the lagged correlation: it is
-    no effect, so the objective at it says nothing. The metrics `auc_of_scores` and `aupr_of_scores` are
+    no effect, so the answer has no objective. The metrics `auc_of_scores` and `aupr_of_scores` are
     those of all pairs, whatever the caps.
     """
 
@@ -57,7 +58,7 @@ class EdgeScores(Solver[NetworkIdentification, Network, Selection]):
 
     def finish(self, problem: NetworkIdentification, iterate: Iterate) -> Network:
         entries, scores = iterate.x
-        return problem.network(entries, scores)
+        return replace(problem.network(entries, scores), effects=False)
 
 
 class InformationScores(EdgeScores):

@@ -23,6 +23,7 @@ class Network(InNotebook):
     weights
         Effect of the gene of the column on that of the row, shape (genes, genes); 0: no edge. In
         the units of the series (changes by levels), or of scaled ones where the problem scales.
+        Without `effects` how sure a method is of the edge, with a sign.
     genes
         Ids of rows and columns.
     backend
@@ -30,12 +31,15 @@ class Network(InNotebook):
     scores
         How likely each pair is an edge to the method, the others than the edges too, shape (genes,
         genes), the diagonal without meaning; higher is more. None: the method ranks its edges only.
+    effects
+        Whether the weights are effects, by which changes can be predicted.
     """
 
     weights: Array = field(repr=False)
     genes: Ids = field(repr=False)
     backend: str | None = field(default=None, repr=False)
     scores: Array | None = field(default=None, repr=False)
+    effects: bool = field(default=True, repr=False)
 
     def __repr__(self) -> str:
         return f"<network of {len(self.genes)} genes with {len(self)} edges>"

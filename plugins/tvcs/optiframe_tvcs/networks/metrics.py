@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from optiframe.records.fields import Array
 
 HIGHER = (
+    "aupr_of_scores",
+    "auc_of_scores",
     "sensitivity",
     "specificity",
     "accuracy",
@@ -19,8 +21,6 @@ HIGHER = (
     "auc_thresholded",
     "auc",
     "aupr",
-    "auc_of_scores",
-    "aupr_of_scores",
 )
 
 

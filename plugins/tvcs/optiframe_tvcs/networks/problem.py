@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import nan
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -153,19 +154,22 @@ class NetworkIdentification(Problem[Network]):
             encode=lambda solution: off_diagonal(solution.weights),
         )
 
+    def objective(self, solution: Network) -> float:
+        """Mean over transitions of half the squared misfit; nan where the weights are no effects."""
+        return super().objective(solution) if solution.effects else nan
+
     def violation(self, solution: Network) -> float:
         return self.over.violation(off_diagonal(solution.weights))
 
     def metrics(self, solution: Network) -> dict[str, float]:
-        found = {"edges": float(len(solution))}
+        edges = {"edges": float(len(solution))}
         if self.truth is None:
-            return found
-        truth = off_diagonal(self.truth)
-        found |= scores_against(off_diagonal(solution.weights), truth)
-        if solution.scores is not None:
+            return edges
+        truth, found = off_diagonal(self.truth), {}
+        if solution.scores is not None:  # the first metric is the one by which comparisons rank
             auc, aupr = ranked(off_diagonal(solution.scores), truth)
-            found |= {"auc_of_scores": auc, "aupr_of_scores": aupr}
-        return found
+            found = {"aupr_of_scores": aupr, "auc_of_scores": auc}
+        return found | edges | scores_against(off_diagonal(solution.weights), truth)
 
     def baseline_metrics(self) -> dict[str, float]:
         """`auc` 1/2, where there are edges and pairs without one in the truth."""
@@ -201,6 +205,10 @@ class NetworkIdentification(Problem[Network]):
         if not self.expression.even:
             text = "the times are not equally far apart; the model takes every step for one unit"
             findings.append(Finding("warning", text, identifier="network.uneven-times"))
+        if self.truth is not None and (off_diagonal(self.truth).all() or not self.truth.any()):
+            what = "every pair of genes is an edge" if self.truth.any() else "no pair of genes is an edge"
+            text = f"in the truth {what}, so most of the metrics are nan and compare nothing; check its edges"
+            findings.append(Finding("warning", text, identifier="network.one-sided-truth"))
         return tuple(findings)
 
     def to_tables(self, solution: Network) -> dict[str, Columns]:
