@@ -344,6 +344,12 @@ def test_a_truth_that_tells_no_networks_apart_is_pointed_out(edge: int, said: st
     assert f"in the truth {said} is an edge" in texts["network.one-sided-truth"]
 
 
+def test_genes_that_may_be_one_are_pointed_out() -> None:
+    levels = {**SERIES, "lexA": SERIES["x"], "LexA": SERIES["y"]}
+    found = {f.identifier: f for f in solve(NetworkIdentification(expression=levels), "tvcs.htp").findings}
+    assert found["data.spelled-twice"].about == ("lexA", "LexA")
+
+
 def test_networks_are_compared_first_by_the_ranking_of_all_pairs() -> None:
     problem = drawn()
     metrics = solve(problem, "tvcs.htp").metrics

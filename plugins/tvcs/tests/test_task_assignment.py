@@ -365,6 +365,21 @@ def test_findings_name_tasks_without_workers_and_estimates() -> None:
     assert "estimated from 100 draws" in texts
 
 
+def test_doubts_about_a_table_of_qualities_are_findings(tmp_path: Path) -> None:
+    rows = {
+        "worker": ["ann", "Ann ", "bob"],
+        "task": [1, 1, 1],
+        "quality": [0.7, 0.8, 0.9],
+        "wage": [2, 2, 3],
+    }
+    found = {f.identifier: f for f in solve(TaskAssignment(quality=rows), SOLVERS[1]).findings}
+    assert found["data.spelled-twice"].about == ("Ann ", "ann")
+    assert "nothing reads the column 'wage'" in found["data.unused-columns"].text
+    (tmp_path / "q.csv").write_text("worker,t1,t2\nann,0.7,\nbob,0.6,0.9\n")
+    texts = [f.text for f in solve(TaskAssignment(quality=tmp_path / "q.csv"), SOLVERS[1]).findings]
+    assert any("a matrix with a row for each worker" in text and "no pair" in text for text in texts)
+
+
 def test_nobody_knowing_anything_is_no_obstacle() -> None:
     problem = TaskAssignment(quality=np.full((2, 3), 0.5), per_worker=1)
     assert solve(problem, "tvcs.assignment-iht").solution.accuracy.value == pytest.approx(0.5)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids
 
@@ -25,6 +26,8 @@ class QualityTable:
         What rows and columns stand for.
     backend
         The data-frame library of the table, for the way out. Not content.
+    remarks
+        What may be wrong with the table. Not content.
     """
 
     quality: Array
@@ -32,6 +35,7 @@ class QualityTable:
     worker_ids: Ids
     task_ids: Ids
     backend: str | None = field(default=None, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         return f"<qualities of {len(self.worker_ids)} workers for {len(self.task_ids)} tasks>"

@@ -209,7 +209,7 @@ class TaskAssignment(Problem[Assignment]):
         )
 
     def diagnose(self, solution: Assignment) -> tuple[Finding, ...]:
-        findings = []
+        findings = list(self.quality.remarks)
         alone = self.task_ids[~solution.chosen.any(axis=0)].tolist()
         if alone:
             tasks = counted(len(self.task_ids), "task")

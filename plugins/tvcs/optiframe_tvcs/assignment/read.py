@@ -17,6 +17,7 @@ from optiframe.tables.ids import Ids, locked, positions
 from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import numbers
 from optiframe.tables.read import Table, headings, read_table
+from optiframe.tables.remarks import remarks_on
 from optiframe_tvcs.assignment.data import QualityTable
 from optiframe_tvcs.sets.caps import by_id, without_index
 
@@ -65,7 +66,10 @@ def read_quality(value: Any, info: ValidationInfo) -> QualityTable | None:
     quality = np.full((len(worker_ids), len(task_ids)), 0.5)
     known = np.zeros(quality.shape, dtype=bool)
     quality[worker, task], known[worker, task] = given, True
-    return QualityTable(locked(quality), locked(known), locked(worker_ids), locked(task_ids), table.backend)
+    remarks = remarks_on(table, {"worker": worker_ids, "task": task_ids})
+    return QualityTable(
+        locked(quality), locked(known), locked(worker_ids), locked(task_ids), table.backend, remarks
+    )
 
 
 def _in_rows(value: Any, columns: Mapping[str, str]) -> tuple[Table, Mapping[str, Ids]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from optiframe.findings import Finding
 from optiframe.records.fields import Array
 from optiframe.tables.ids import Ids
 
@@ -24,6 +25,8 @@ class Transitions:
         Whether all points of all series are equally far apart in time.
     backend
         The data-frame library of the table, for the way out. Not content.
+    remarks
+        What may be wrong with the table. Not content.
     """
 
     states: Array
@@ -31,6 +34,7 @@ class Transitions:
     genes: Ids
     even: bool
     backend: str | None = field(default=None, compare=False)
+    remarks: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         return f"<{self.states.shape[1]} transitions of {len(self.genes)} genes>"

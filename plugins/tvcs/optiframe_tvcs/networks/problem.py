@@ -184,7 +184,7 @@ class NetworkIdentification(Problem[Network]):
             raise InvalidInput("a solution is a Network of this problem's genes")
 
     def diagnose(self, solution: Network) -> tuple[Finding, ...]:
-        findings = []
+        findings = list(self.expression.remarks)
         states = self.expression.states
         still = self.genes[self._is_constant[:, 0]].tolist()
         if still and states.shape[1] > 1:

@@ -18,6 +18,7 @@ from optiframe.tables.ids import Ids, listed, locked, positions
 from optiframe.tables.matrix import is_matrix, read_matrix
 from optiframe.tables.number_columns import as_number, numbers
 from optiframe.tables.read import Table, headings, missing, read_table
+from optiframe.tables.remarks import remarks_on
 from optiframe.tables.unused_columns import is_row_number, likely
 from optiframe_tvcs.networks.data import Transitions
 
@@ -202,6 +203,7 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
         locked(np.ascontiguousarray(genes)),
         even,
         table.backend,
+        remarks_on(table, {"gene": genes}),
     )
 
 
