@@ -316,6 +316,15 @@ def test_the_gain_of_a_cap_is_what_one_more_unit_adds() -> None:
     assert both.total == 0.0
 
 
+def test_an_answer_that_overturns_nothing_adds_exactly_nothing() -> None:
+    quality = np.array(
+        [[0.9, 0.85], [0.6, 0.55], [0.62, 0.57]]
+    )  # the second and third cannot outvote the first
+    chosen = np.array([[True, True], [True, False], [False, False]])
+    worths = Judge(quality, np.full(2, 0.5), 10_000, 0, 0).marginals(chosen)
+    assert worths[1, 0] == worths[1, 1] == worths[2, 0] == worths[2, 1] == 0.0
+
+
 def test_marginals_are_differences_of_accuracies() -> None:
     problem = uniform(seed=4)
     chosen = solve(problem, "tvcs.assignment-random").solution.chosen

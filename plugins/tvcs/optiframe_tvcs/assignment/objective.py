@@ -24,6 +24,7 @@ from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Accepts, AnyArray, Array, Vector
 
 _QUANTILE = 1.959964  # of the normal distribution, for two-sided 95% intervals
+_ROUNDING = 1e-14  # of a difference of two chances, each the sum of thousands
 _MOST_BEND = 0.0962251  # largest |S''| of the logistic function, 1 / (6 sqrt(3)), rounded up
 
 
@@ -145,7 +146,7 @@ class Judge:
                 without = self.answers(task, workers[workers != worker])
                 worths[worker, task] = answers.accuracy - without.accuracy
         # An answer never does harm, but for rounding and sampling.
-        return np.asarray(np.maximum(worths, 0.0) / chosen.shape[1])
+        return np.asarray(np.where(worths > _ROUNDING, worths, 0.0) / chosen.shape[1])
 
 
 def _as_signs(value: Any) -> NDArray[np.int8]:
