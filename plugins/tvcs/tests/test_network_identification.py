@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from optiframe_tvcs.datasets.gene_networks import RandomNetwork
+from optiframe_tvcs.learning.restricted import minimise_on
 from optiframe_tvcs.networks.metrics import scores_against
 from optiframe_tvcs.networks.objective import NetworkLeastSquares, filled, off_diagonal
 from optiframe_tvcs.networks.problem import NetworkIdentification
@@ -131,6 +132,28 @@ def test_a_long_table_and_a_wide_one_say_the_same(tmp_path: Path) -> None:
 def objective(own_effects: bool, genes: int = 4, transitions: int = 9) -> NetworkLeastSquares:
     states, changes = np.random.default_rng(2).standard_normal((2, genes, transitions))
     return NetworkLeastSquares(states=states, changes=changes, own_effects=own_effects)
+
+
+@pytest.mark.parametrize("own_effects", [False, True])
+def test_a_network_on_given_edges_is_fitted_exactly(own_effects: bool) -> None:
+    rng = np.random.default_rng(4)
+    states, changes = rng.standard_normal((2, 6, 15))
+    function = NetworkLeastSquares(states=states, changes=changes, own_effects=own_effects)
+    kept = rng.random(30) < 0.5
+    kept[:5] = False  # nothing acts on the first gene
+    exact = minimise_on(function, kept, np.zeros(30))
+    assert np.allclose(exact, minimise_on(function, kept, np.zeros(30), "cg"), atol=1e-7)
+    assert np.abs(function.gradient(exact)[kept]).max() < 1e-14
+    assert not exact[~kept].any()
+
+
+def test_genes_that_go_alike_are_fitted_all_the_same() -> None:
+    states, changes = np.random.default_rng(0).standard_normal((2, 4, 9))
+    states[2] = states[1]
+    function = NetworkLeastSquares(states=states, changes=changes)
+    assert function.minimizer_on(np.arange(12)) is None
+    found = minimise_on(function, np.ones(12, dtype=bool), np.zeros(12))
+    assert np.abs(function.gradient(found)).max() < 1e-7
 
 
 @pytest.mark.parametrize("own_effects", [False, True])

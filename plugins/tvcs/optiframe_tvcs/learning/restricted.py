@@ -106,9 +106,9 @@ def minimise_on(
         "least-squares": LAPACK's, for `LeastSquares`; of several minima the shortest. "cg":
         Newton steps by conjugate gradients (one step for a quadratic), without the Hessian
         matrix; of several minima of a quadratic the one nearest to the start. Without a
-        Hessian product L-BFGS. "auto": for least squares of up to 2,000 columns their normal
-        equations, or the first where columns are dense and nearly alike; for other linear models of up to
-        200 Newton steps by the Hessian matrix.
+        Hessian product L-BFGS. "auto": for least squares of up to 2,000 columns, and for networks gene by
+        gene, normal equations (`minimizer_on`), or the first where columns are dense and nearly alike; for
+        other linear models of up to 200 Newton steps by the Hessian matrix.
     time_left
         Seconds that are left; with none, what was reached is returned.
     accuracy
@@ -147,8 +147,9 @@ def _minimum(
     hessian: Array | None,
 ) -> Array:
     """The entries at `indices` of the point that `minimise_on` gives, from `z`, which may be written to."""
-    if inner == "auto" and isinstance(function, LeastSquares) and len(indices) <= _MOST_DENSE:
-        values = function.minimizer_on(indices)
+    exactly = getattr(function, "minimizer_on", None) if inner == "auto" else None
+    if exactly is not None and (len(indices) <= _MOST_DENSE or not isinstance(function, LeastSquares)):
+        values: Array | None = exactly(indices)
         if values is not None:
             return values
     few = inner == "auto" and isinstance(function, LinearModel) and len(indices) <= _FEW

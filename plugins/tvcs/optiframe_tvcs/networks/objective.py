@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from optiframe.errors import InvalidInput, require
+from optiframe.problems.objectives.normal_equations import solved
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import AnyArray, Array
 
@@ -60,6 +61,30 @@ class NetworkLeastSquares(Objective):
     def hessian_product(self, x: Array, v: Array) -> Array:
         return self._back(self._free(self.matrix(v) @ self.states))
 
+    def minimizer_on(self, indices: NDArray[np.intp]) -> Array | None:
+        """The minimizer among points that are zero outside these entries: its values there, in their order.
+
+        Each gene by normal equations of its own. None where levels of the sources of a gene are nearly alike.
+        """
+        genes, transitions = self.states.shape
+        target, source = np.divmod(indices, genes - 1)
+        source += source >= target  # no entry for a gene itself
+        levels, changes = self._products
+        values = np.empty(len(indices))
+        starts = np.flatnonzero(np.append(True, np.diff(target) != 0))
+        for start, end in zip(starts, np.append(starts[1:], len(indices)), strict=True):
+            gene, others = target[start], source[start:end]
+            hessian, against = levels[np.ix_(others, others)], changes[gene, others]
+            if self.own_effects:
+                own = levels[gene, others] / self._energy[gene]
+                hessian = hessian - np.outer(own, levels[gene, others])
+                against = against - own * changes[gene, gene]
+            found = solved(hessian / transitions, against / transitions)
+            if found is None:
+                return None
+            values[start:end] = found
+        return values
+
     def curvature(self) -> float:
         """Largest eigenvalue of X X' / T; leaving out entries or directions does not raise it."""
         return self._curvature
@@ -101,6 +126,11 @@ class NetworkLeastSquares(Objective):
         gram = flat @ flat.T
         rounding: float = np.finfo(np.float64).eps * max(self.states.shape)
         return float(np.linalg.eigvalsh(gram)[-1] * (1 + rounding) / self.states.shape[1])
+
+    @cached_property
+    def _products(self) -> tuple[Array, Array]:
+        """Of the states with themselves, and of the changes with them; shape (genes, genes)."""
+        return self.states @ self.states.T, self.changes @ self.states.T
 
     @cached_property
     def _energy(self) -> Array:
