@@ -25,6 +25,8 @@ _WORDS = {
     "margin": "difference diff strength",
     "weight": "wgt wt weights count counts frequency freq multiplicity times",
     "skill": "ability reliability",
+    "source": "regulator tf transcriptionfactor from",
+    "target": "gene targetgene regulated to",
     "time": "timepoint minutes hours day t",
     "series": "replicate experiment trajectory",
 }

@@ -56,6 +56,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"expression": {**SERIES, "strain": ["wt"] * 5}},
         r"strain holds no numbers, and every column .*leave it",
     ),
+    (
+        {"expression": {"time": [0, 1], "Gene": ["x", "x"], "level": [1.0, 2.0]}},
+        r'columns = \{ gene = "Gene", value = ".." \}',
+    ),
+    ({"expression": SERIES, "truth": {"TF": ["x"], "gene": ["y"]}}, r"no column 'source'.*did you mean 'TF'"),
     ({"expression": {**LONG, "gene": ["x", "y", "x", "x"]}}, r"row 3: gene x has a value at this time"),
     ({"expression": {**LONG, "time": [0, 0, 1, 2]}}, r"gene y has no value at the time and series of row 2"),
     ({"expression": {**SERIES, "y": [0.0, 2.0, 1e308, 1.0, -1e308]}}, r"gene y has a value of size 1.00e308"),

@@ -120,7 +120,8 @@ def _levels(table: Table, genes: Sequence[str]) -> Array:
                 raise
             raise InvalidInput(
                 f"{table.title}: {gene} holds no numbers, and every column beside series and time is taken "
-                "for a gene; leave it out"
+                "for a gene; leave it out, or, if each row is the level of one gene, map the names and the "
+                f'levels: columns = {{ gene = "{gene}", value = ".." }}'
             ) from None
     return levels
 
