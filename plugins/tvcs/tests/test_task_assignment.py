@@ -325,6 +325,20 @@ def test_an_answer_that_overturns_nothing_adds_exactly_nothing() -> None:
     assert worths[1, 0] == worths[1, 1] == worths[2, 0] == worths[2, 1] == 0.0
 
 
+def test_gains_that_are_nothing_beside_others_do_not_make_worths_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python's whole numbers took most of the time where one task in many had enough good workers."""
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise AssertionError("counted in Python's whole numbers")
+
+    monkeypatch.setattr("optiframe_tvcs.program.shadow_prices.exact_worths", refused)
+    problem = TaskAssignment(quality=np.array([[0.9, 0.5 + 1e-10], [0.7, 0.8]]), total=1)
+    more = problem.shadow_prices(problem.assignment(np.array([[True, False], [False, False]])))
+    assert more.total == pytest.approx(0.15)
+
+
 def test_marginals_are_differences_of_accuracies() -> None:
     problem = uniform(seed=4)
     chosen = solve(problem, "tvcs.assignment-random").solution.chosen
