@@ -46,9 +46,9 @@ class NetworkIdentification(Problem[Network]):
     scale.
 
     It formulates to least squares over a three-view set, which every solver of `minimize` over
-    such sets takes (`tvcs.iht`, `tvcs.gradmp`, `tvcs.htp`, `tvcs.fewer-views`). The metrics compare
-    with `truth` over all ordered pairs of different genes. `aupr_of_scores` and `auc_of_scores` rank all
-    pairs; the others look at the edges within the caps alone.
+    such sets takes (`tvcs.iht`, `tvcs.gradmp`, `tvcs.htp`, `tvcs.splicing`, `tvcs.fewer-views`). The metrics
+    compare with `truth` over all ordered pairs of different genes. `aupr_of_scores` and `auc_of_scores`
+    rank all pairs; the others look at the edges within the caps alone.
 
     Memory: 16 bytes a gene and transition, and 8 for each pair of genes.
     """
