@@ -44,6 +44,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"quality": ROWS, "columns": {"labeler": "x"}}, r"unknown column 'labeler'"),
     ({"expression": {**SERIES, "y": [0.0, 2.0, "?", 1.0, 7.0]}}, r"row 2: the y is \?"),
     ({"expression": {**SERIES, "time": [1, 2, 0, 0, 2]}}, r"time 2 occurs twice in one series \(row 1 and"),
+    (
+        {"expression": {"Experiment": [1, 1, 2, 2], "time": [0, 1, 0, 1], "x": [1, 2, 3, 4]}},
+        r'time 0 occurs twice .* if \'Experiment\' says .*columns = \{ series = "Experiment" \}',
+    ),
     ({"expression": {**SERIES, "series": ["c", "a", "a", "b", "a"]}}, r"row 3: a series of one point"),
     ({"expression": {"time": [0, 1], "x": [1.0, 2.0]}}, r"has 1 gene column\(s\); give at least two"),
     ({"expression": {"x": [1.0, 2.0], "y": [1.0, 2.0]}}, r"no column 'time' .*'x', 'y'.* without an order"),

@@ -176,10 +176,15 @@ def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, t
     same = series[1:] == series[:-1]
     twice = np.flatnonzero(same & (time[1:] == time[:-1]))
     if len(twice):
+        meant = None if "series" in table else likely("series", map(str, [*genes.tolist(), *table.unused]))
+        what = (
+            "number the series in a column series"
+            if meant is None
+            else f'if {meant!r} says which series it is, map it: columns = {{ series = "{meant}" }}'
+        )
         raise InvalidInput(
             f"{table.title}: time {time[twice[0]]:g} occurs twice in one series ("
-            f"{table.place(int(order[twice[0]]))} and {table.place(int(order[twice[0] + 1]))}); number the "
-            "series in a column series"
+            f"{table.place(int(order[twice[0]]))} and {table.place(int(order[twice[0] + 1]))}); {what}"
         )
     starts = np.flatnonzero(np.append(True, ~same))
     alone = starts[np.diff(np.append(starts, len(series))) == 1]
