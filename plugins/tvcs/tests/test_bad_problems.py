@@ -27,6 +27,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"quality": [[0.6, 0.0]]}, r"entry \[0, 1\] \(worker, task\): the quality is 0"),
     ({"quality": [0.6, 0.7]}, r"a matrix with a row for each worker"),
     ({"quality": ROWS, "per_worker": -1}, r"per_worker: must be a whole number of at least 0, a ratio"),
+    ({"quality": {**ROWS, "quality": [79, 80, 81]}}, r"the quality is 79; .* \(divide percentages by 100\)"),
     ({"quality": ROWS, "per_worker": 1.5}, r"per_worker: must be a whole number of at least 0, a ratio"),
     ({"quality": ROWS, "per_worker": [1]}, r"per_worker: there are 1 caps for 2 workers"),
     ({"quality": ROWS, "per_worker": {"a": 1}}, r"per_worker: worker 'b' has no cap"),

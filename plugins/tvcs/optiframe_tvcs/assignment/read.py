@@ -106,10 +106,14 @@ def _of_matrix(value: Any) -> QualityTable:
 
 
 def _not_a_quality(value: float) -> str:
-    return (
-        f"the quality is {value:g}; it must be above 0 and below 1 (a worker with r right answers of n test "
-        "questions may count as (r + 1) / (n + 2))"
+    advice = (
+        "a worker with r right answers of n test questions may count as (r + 1) / (n + 2)"
+        if value in (0, 1)
+        else "divide percentages by 100"
+        if value > 1
+        else "it is a chance"
     )
+    return f"the quality is {value:g}; it must be above 0 and below 1 ({advice})"
 
 
 def as_prior(value: Any) -> Any:
