@@ -131,24 +131,26 @@ def _is_number(cell: Any) -> bool:
     return bool(np.isfinite(as_number(cell.replace(",", ".") if isinstance(cell, str) else cell)))
 
 
-def _series(table: Table) -> NDArray[Any]:
+def _series(table: Table) -> NDArray[np.int64]:
+    """The number of each row's series."""
     if "series" not in table:
-        return np.zeros(len(table))
+        return np.zeros(len(table), dtype=np.int64)
     empty = np.flatnonzero(missing(table["series"]))
     if len(empty):
         raise InvalidInput(
             f"{table.title} {table.places(empty)}: series is empty; drop the row or give a value, or leave "
             "out the column where there is one series"
         )
-    return table.encoded("series", f"{table.title} series")[0]
+    return table.encoded("series", f"{table.title} series")[0].astype(np.int64)
 
 
 def _long(table: Table) -> tuple[NDArray[Any], Array, Ids, Array]:
     """Series, time and levels (genes, points) of a long table."""
     code, genes = table.encoded("gene", f"{table.title} genes")
-    points = np.stack([_series(table), numbers(table, "time")])
-    distinct, point = np.unique(points, axis=1, return_inverse=True)
-    cell = point.reshape(-1).astype(np.int64) * len(genes) + code
+    times, at_time = np.unique(numbers(table, "time"), return_inverse=True)
+    # One number for series and time: sorting pairs takes ten times as long.
+    distinct, point = np.unique(_series(table) * len(times) + at_time, return_inverse=True)
+    cell = point * len(genes) + code
     first = np.unique(cell, return_index=True)[1]
     if len(first) < len(cell):
         again = np.setdiff1d(np.arange(len(cell)), first)
@@ -157,17 +159,18 @@ def _long(table: Table) -> tuple[NDArray[Any], Array, Ids, Array]:
             f"{table.title} {table.places(again)}: gene {genes[code[row]]} has a value at this time of this "
             "series already; keep one"
         )
-    levels = np.full((distinct.shape[1], len(genes)), np.nan)
+    levels = np.full((len(distinct), len(genes)), np.nan)
     levels.reshape(-1)[cell] = numbers(table, "value")
     gap = np.argwhere(np.isnan(levels))
     if len(gap):
         at, gene = gap[0]
-        row = int(np.flatnonzero(point.reshape(-1) == at)[0])
+        row = int(np.flatnonzero(point == at)[0])
         raise InvalidInput(
             f"{table.title}: gene {genes[gene]} has no value at the time and series of {table.place(row)}; "
             "give every gene a value at every time"
         )
-    return distinct[0], distinct[1], genes, levels.T
+    series, time = np.divmod(distinct, len(times))
+    return series, times[time], genes, levels.T
 
 
 def _transitions(series: NDArray[Any], time: Array, genes: Ids, levels: Array, table: Table) -> Transitions:
