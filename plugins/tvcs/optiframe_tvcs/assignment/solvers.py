@@ -15,6 +15,8 @@ from optiframe_tvcs.assignment.objective import drawn_gradient
 from optiframe_tvcs.assignment.problem import TaskAssignment
 from optiframe_tvcs.projection.selection import Selection
 
+_TINY = 1e-300  # in place of a largest slope of 0
+
 
 class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     """Stochastic iterative hard thresholding on the smoothed expected accuracy.
@@ -32,8 +34,9 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
     the empty one, or with a start that is given; the paper does not say. One iteration costs O(draws *
     assigned pairs + workers * tasks) and a projection. Steps above 1 let a task without workers take
     those that other tasks have in full; in the second half of the run they shrink to 1, at which this
-    ends. The loss is not convex, so the core keeps the best iterate it recorded, by draws of its own,
-    and the accuracy reported comes from others again.
+    ends. Where every task has many workers all slopes are small, so that each step moves some pair by 1 at
+    least. The loss is not convex, so the core keeps the best iterate it recorded, by draws of its own, and
+    the accuracy reported comes from others again.
     """
 
     name = "tvcs.assignment-iht"
@@ -63,7 +66,8 @@ class AssignmentIHT(Solver[TaskAssignment, Assignment, None]):
         step = self.step / slope if slope > 0 else 1.0  # nobody knows anything: no step helps
         for done in range(self.steps):
             gradient = drawn_gradient(problem.log_odds, problem.priors, x, self.draws, run.rng)
-            x = problem.relaxed.project(x - step * self._share(done) * gradient)
+            least = min(self.step, 1.0) / max(float(np.abs(gradient).max()), _TINY)
+            x = problem.relaxed.project(x - max(step * self._share(done), least) * gradient)
             yield Iterate(x, info={"assigned": float(np.count_nonzero(x))})
 
     def _share(self, done: int) -> float:
