@@ -458,6 +458,11 @@ def test_a_start_is_used_and_refused_by_solvers_that_take_none() -> None:
         of.solve(TARGET, Scripted(points=(1,)), start=np.array([3.0]))
 
 
+def test_a_solver_of_another_problem_says_that_before_it_refuses_a_start() -> None:
+    with pytest.raises(of.Unsuited, match=r"test.unmoved .* solves 'projection' problems"):
+        of.solve(Minimize(of.from_function(math.cos, ())), Unmoved(), start=3.0)
+
+
 def test_a_start_that_cannot_be_carried_inward_is_refused() -> None:
     class Closed(Problem[Any]):
         """Formulates, but cannot encode a solution."""

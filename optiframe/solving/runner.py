@@ -74,10 +74,10 @@ class Runner:
         observe: Callable[[Problem[Any]], Problem[Any]] | None = None,
     ) -> None:
         began = perf_counter()
-        if start is not None and not solver.accepts_start:
-            raise Unsuited(f"{solver.name} takes no start; leave it out")
         self.problem, self.solver, self.seed, self.budget = problem, solver, seed, budget
         self.chain = Chain.reach(problem, solver)
+        if start is not None and not solver.accepts_start:
+            raise Unsuited(f"{solver.name} takes no start; leave it out")
         self.clock = Clock()
         self.stop, self.report = stop or threading.Event(), report
         self.progress: Watch = watch or Silent()
