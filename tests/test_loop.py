@@ -362,7 +362,8 @@ def test_a_feasible_iterate_beats_a_lower_but_infeasible_one() -> None:
 
     result = of.solve(Projection([3.0], onto=Below()), Wandering(points=(1.5, 3.0)))
     assert result.solution[0] == 1.5
-    result = of.solve(Projection([3.0], onto=Below()), Wandering(points=(2.5, 3.0)))
+    with pytest.warns(NotConverged, match="left the set"):
+        result = of.solve(Projection([3.0], onto=Below()), Wandering(points=(2.5, 3.0)))
     assert result.solution[0] == 2.5  # none feasible: the least violation
 
 
@@ -850,9 +851,10 @@ class Unmoved(Solver[Projection, Any, None]):
 
     name = "test.unmoved"
     solves = Projection
+    knows_residual: bool = True
 
     def iterates(self, problem: Projection, run: Run) -> Iterates:
-        yield Iterate(problem.point, residual=0.0)
+        yield Iterate(problem.point, residual=0.0 if self.knows_residual else math.nan)
 
 
 def test_a_solver_that_leaves_the_one_set_there_is_gets_an_error_that_says_so() -> None:
@@ -865,3 +867,11 @@ def test_a_solver_that_leaves_the_one_set_there_is_gets_an_error_that_says_so() 
     with pytest.warns(NotConverged, match="the sets may touch in a point only, or not at all"):
         several = of.solve(Projection([3.0, 4.0], onto=both), Unmoved())
     assert several.findings == ()
+
+
+def test_a_solver_that_ends_by_itself_outside_the_set_gets_the_same_error() -> None:
+    ball = of.constraint_set("l2-ball", radius=1.0)
+    with pytest.warns(NotConverged, match="its own end, but the answer violates .* left the set 'l2-ball'"):
+        left = of.solve(Projection([3.0, 4.0], onto=ball), Unmoved(knows_residual=False))
+    assert left.status is Status.STALLED
+    assert [(each.level, each.identifier) for each in left.findings] == [("error", "solver.left-the-set")]

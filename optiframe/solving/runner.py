@@ -37,6 +37,7 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 # see the same numbers, and a random start could be the planted answer.
 # The key is the word "opt": no generator that spawns children from its seed counts that far.
 _SOLVERS_STREAM = (int.from_bytes(b"opt", "big"),)
+_ITS_OWN_END = 1e-3  # of the point: solvers with a rule of their own, such as SCS, come as near as 1e-4
 
 
 class Runner:
@@ -255,7 +256,8 @@ class Runner:
             if diverged:
                 status, message = Status.DIVERGED, diverged
         evaluated, detail, note = self.recorder.keep(iterate)
-        if status is Status.CONVERGED and (left := self._set_left(evaluated)) is not None:
+        near = _ITS_OWN_END if status is Status.FINISHED else 0.0
+        if status.complete and (left := self._set_left(evaluated, near)) is not None:
             status, message = Status.STALLED, f"{message}, but {self._outside(left, evaluated.violation)}"
         self.kept = evaluated
         self._look_around(evaluated.given, status)
@@ -263,13 +265,13 @@ class Runner:
             self.run.findings += self.solver.remarks(self.problem, evaluated, self.recorder.last)
         return self._result(evaluated, detail, status, message + note, elapsed)
 
-    def _set_left(self, evaluated: Evaluation) -> ConstraintSet | None:
-        """The set that a point of arrays lies outside of, by more than tolerances allow."""
+    def _set_left(self, evaluated: Evaluation, near: float) -> ConstraintSet | None:
+        """The set that a point of arrays lies outside of, by more than tolerances and `near` allow."""
         last, point = self.chain.last, evaluated.given
         if not isinstance(last, Composite | Projection) or not isinstance(point, np.ndarray):
             return None
         size = max(1.0, float(np.max(np.abs(point), initial=0.0)))
-        if last.violation(point) <= max(FEASIBLE, self.budget.tolerance) * size:
+        if last.violation(point) <= max(FEASIBLE, self.budget.tolerance, near) * size:
             return None
         return last.onto if isinstance(last, Projection) else last.over
 
