@@ -165,6 +165,11 @@ class TestHonestOnGivenProblem(SolverContract):
     problem = staticmethod(small_box)
 
 
+class TestHonestOnAProblemThatIsBuilt(SolverContract):
+    solver = bad.Honest()
+    problem = small_box()
+
+
 @pytest.mark.slow
 class TestHonestOnTheProblemsThatAreThere(SolverContract):
     solver = bad.Honest()

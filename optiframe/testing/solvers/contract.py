@@ -6,7 +6,7 @@
 
     class TestMine(SolverContract):
         solver = "mine.newton"                  # or Newton(step=.5)
-        problem = staticmethod(make_problem)    # a small one
+        problem = make_problem()                # a small one
 
 Without `problem` the solver meets small problems with known answers. The same checks, one
 by one and without pytest: `optiframe.testing.run_checks(Case(solver, problem))`.
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import ClassVar
 
+from optiframe.problems.problem import Problem
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import why_unsuited
 from optiframe.solving.solver import Solver
@@ -37,34 +38,36 @@ from optiframe.testing.solvers import checks
 class SolverContract:
     """Inherit this in a test to hold a solver to the contract.
 
-    Give `solver` (an object, or a registered name) and, unless the solver takes a
-    `Minimize`, `problem`: a function without arguments that makes a small problem. Several:
-    override `instances`. Where the lowest objective is known, override `optimum`. A method that
-    need not beat chance on its instances says why in `no_better_than_chance`.
+    Give `solver` (an object, or a registered name) and, unless the solver takes a `Minimize`,
+    `problem`: a small one, or a function without arguments that makes it
+    (`staticmethod(make)`). Several: override `instances`. Where the lowest objective is known,
+    override `optimum`. A method that need not beat chance on its instances says why in
+    `no_better_than_chance`.
 
     A check that no instance has anything to look at for (no known optimum, say) passes here;
     `optiframe check` and `run_checks` call it not applicable, and say why.
     """
 
     solver: ClassVar[str | AnySolver]
-    problem: ClassVar[Callable[[], AnyProblem] | None] = None
+    problem: ClassVar[AnyProblem | Callable[[], AnyProblem] | None] = None
     tolerance: ClassVar[float] = 1e-4
     budget: ClassVar[Budget] = Budget()
     seconds: ClassVar[float] = 1.0
     no_better_than_chance: ClassVar[str] = ""
 
     def instances(self) -> Iterable[AnyProblem]:
-        """Small problems, newly built; `problem()` if given, else those of `small_problems` that suit."""
-        make = type(self).problem
-        if make is not None:
-            return [make()]
+        """Small problems; `problem` if given, else those of `small_problems` that suit, newly built."""
+        given = type(self).problem
+        if given is not None:
+            return [given if isinstance(given, Problem) else given()]
         solver = self._solver()
         several = (small_problems(), special_problems())
         suited = ([p for p in some if why_unsuited(p, solver) is None] for some in several)
         found = next(filter(None, suited), [])
         if not found:
             raise AssertionError(
-                f"{solver.name} suits none of the built-in small problems; give one as `problem`"
+                f"{solver.name} suits none of the built-in small problems; give one in the test class: "
+                "problem = ..."
             )
         return found
 
