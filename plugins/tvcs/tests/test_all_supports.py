@@ -72,6 +72,22 @@ def test_the_best_of_all_supports_is_found_and_proved(free: bool, views: bool) -
 
 
 @needs_kernels
+@pytest.mark.parametrize("kind", ["no groups", "no views", "some in groups"])
+def test_supports_of_more_than_half_of_the_entries_are_compared_too(kind: str) -> None:
+    rows = {"labels": [-1, -1, -1, -1, -1, 0, 0], "bounds": 2}
+    views = {"rows": rows, "columns": rows} if kind == "some in groups" else {}
+    for seed in range(20):
+        matrix, target = mixed(seed, samples=9, features=7)
+        size = 4 + seed % 3
+        over: ConstraintSet = ThreeView.load(total=size, size=7, **views)
+        over = Cardinality(size=size) if kind == "no groups" else over
+        function = LeastSquares(matrix=matrix, target=target)
+        found = optiframe.solve(optiframe.Minimize(function, over=over), "tvcs.splicing")
+        assert found.status is Status.CONVERGED
+        assert found.objective == pytest.approx(lowest(function, over, False), rel=1e-9)
+
+
+@needs_kernels
 def test_exchanges_alone_miss_the_best_and_the_comparison_finds_it() -> None:
     matrix, target = mixed(24)
     alone = SparseRegressor(3, solver={"name": "tvcs.splicing", "proof": 0}).fit(matrix, target)

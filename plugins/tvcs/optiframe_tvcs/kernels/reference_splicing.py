@@ -135,7 +135,8 @@ def best_support(
     size, free
         Entries of a support at most; whether the last one belongs to it besides.
     labels, room
-        The group of each entry in two views, numbered together, and how many entries a group may hold.
+        The group of each entry in two views, numbered together, and how many entries a group may hold; one
+        that is the same group in both views counts twice.
     gain
         What a support must gain at least.
     products

@@ -110,7 +110,8 @@ def _bounds(problem: Minimize) -> tuple[int, bool, NDArray[np.int64], NDArray[np
         return None
     inner, free = without_intercept(problem.over)
     (columns,) = problem.function.shape
-    labels, room = np.zeros((2, columns), dtype=np.int64), [np.array([columns])]  # those of no group
+    # Group 0 is that of entries without one: in both views, where an entry counts twice.
+    labels, room = np.zeros((2, columns), dtype=np.int64), [np.array([2 * columns])]
     if type(inner) is ThreeView:
         groups = 1
         for row, view in zip(labels, inner.views, strict=True):
