@@ -49,6 +49,16 @@ def test_right_groups_without_a_total_are_not_doubted_for_using_few_entries() ->
     assert identifiers == [[], [IDENTIFIER]]
 
 
+@pytest.mark.parametrize("bounds", [{}, {"per_row": 2}, {"per_row": 5, "per_column": 4}])
+def test_groups_are_not_doubted_where_the_better_fit_keeps_to_them(bounds: dict[str, int]) -> None:
+    matrix = np.random.default_rng(0).standard_normal((100, 20))  # without noise any fit can be better
+    function = LeastSquares(matrix=matrix, target=matrix[:, [0, 1, 6]].sum(axis=1))
+    problem = optiframe.Minimize(function, over=ThreeView.of_matrix((4, 5), total=3, **bounds))
+    result = optiframe.solve(problem, "tvcs.iht")
+    assert result.status is optiframe.Status.CONVERGED
+    assert result.findings == ()
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:optiframe.solving.solve.NotConverged")
 @pytest.mark.parametrize("samples", [60, 120])

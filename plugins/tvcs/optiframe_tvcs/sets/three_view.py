@@ -206,7 +206,7 @@ class ThreeView(ConstraintSet):
         return (("tvcs.iht", "it takes any objective with a gradient, and projects exactly"),)
 
     def diagnose(self, function: Objective, x: Any) -> tuple[Finding, ...]:
-        return groups_cost_fit(function, x)
+        return groups_cost_fit(function, x, self)
 
     def project(self, v: Array) -> Array:
         """The nearest point of the set, the same for the same entries and bounds, on every machine.

@@ -9,6 +9,7 @@ import numpy as np
 from optiframe.findings import Finding
 from optiframe.numbers import number
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic
+from optiframe.problems.sets.constraint_set import ConstraintSet
 from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
 
@@ -16,7 +17,7 @@ _STEPS = 30  # of descent without groups: a few gradients beside those of the fi
 _HALVINGS = 30  # of a step
 
 
-def groups_cost_fit(function: object, x: Array) -> tuple[Finding, ...]:
+def groups_cost_fit(function: object, x: Array, over: ConstraintSet) -> tuple[Finding, ...]:
     """A warning where as many entries, chosen anywhere, fit better than chance allows if groups are right.
 
     Needs a likelihood: least squares or logistic regression, with at least twice as many samples as entries.
@@ -31,11 +32,15 @@ def groups_cost_fit(function: object, x: Array) -> tuple[Finding, ...]:
         The loss.
     x
         The fit with groups, of the shape that the loss takes.
+    over
+        The set with the bounds on groups.
     """
     size = int(np.count_nonzero(x))  # not what the set allows: more entries fit better, whatever the groups
     if not isinstance(function, LeastSquares | Logistic) or not 0 < 2 * size <= len(function):
         return ()
     loose = _descend(function, np.asarray(x, dtype=np.float64), Cardinality(size=size))
+    if over.contains((loose != 0).astype(float)):  # a better fit, and no bound stands in its way
+        return ()
     gain = deviance(function, x, len(function)) - deviance(function, loose, len(function))
     if gain <= 2 * _log_choose(loose.size, size):
         return ()
