@@ -123,6 +123,12 @@ def test_greedy_can_lose_nearly_half_and_says_so() -> None:
     assert "loses" in result.findings[0].text
 
 
+def test_a_support_that_loses_next_to_nothing_is_not_said_to_lose_nothing() -> None:
+    over = ThreeView.load(rows={"labels": [0, 0, 1], "bounds": 1}, columns={"labels": [0, 1, 0], "bounds": 1})
+    result = solve(Projection(np.sqrt([1.0, 1 - 1e-12, 2e-12]), over), GreedyProjection())
+    assert "is not the best and loses under 0.1% of its worth" in result.findings[0].text
+
+
 @pytest.mark.parametrize("solver", [*EXACT, GreedyProjection(), FirstOrderProjection()], ids=lambda s: s.name)
 def test_nothing_to_choose_is_proved_at_once(solver: Solver) -> None:
     for over in (ThreeView(size=0, total=2), ThreeView.of_matrix((3, 3), 2, 1, [0, 1, 1])):

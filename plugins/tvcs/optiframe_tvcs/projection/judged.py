@@ -31,7 +31,8 @@ def not_best(found: Certificate, support: NDArray[np.bool_]) -> str:
         return f"{found.reason}; tvcs.exact finds the best"
     what = "the support is not the best" if support.any() else "nothing is chosen"
     share = _share_of_worth(found)
-    lost = "" if share is None else f" and loses {percent(share)} of its worth"
+    # However little it loses, 0% would say that it is the best.
+    lost = "" if share is None else f" and loses {percent(max(share, _COUNTS_AS_NOTHING))} of its worth"
     return f"{what}{lost}; tvcs.exact finds the best"
 
 
