@@ -162,6 +162,15 @@ def test_a_part_of_the_terms_counts_as_that_part_of_a_pass() -> None:
     assert counts["value"] == pytest.approx(4 / 20)
 
 
+def test_a_model_over_some_columns_counts_in_full() -> None:
+    stand_in, counts = counted(Minimize(linear(20)))
+    reduced = stand_in.function.on_columns(np.array([2, 0]))
+    assert reduced.offers(Objective.hessian_product)
+    assert reduced.value(np.ones(2)) == linear(20).value(np.array([1.0, 0.0, 1.0]))
+    reduced.take(slice(0, 10)).gradient(np.ones(2))
+    assert counts == {"value": 1, "gradient": 0.5}
+
+
 def test_what_a_method_calls_inside_is_not_counted_again() -> None:
     class Nested(SquaredDistance):
         def gradient(self, x: Any) -> Any:

@@ -179,9 +179,22 @@ def observed(problem: Problem[Any], seen: Evaluations) -> Problem[Any]:
     return twin
 
 
-def _observed(objective: Objective, seen: Evaluations, share: float) -> Objective:
+def type_of(objective: Objective) -> type[Objective]:
+    """Its type; of a stand-in that only counts, the original's.
+
+    For solvers that read the data of objectives they know and hardly ask them: a comparison counts, and is to
+    run them in the same way. Where evaluations are limited the stand-in has its own type, so that they ask.
+    """
+    seen = getattr(objective, "_seen", None)
+    if isinstance(seen, Evaluations) and seen.limit == math.inf:
+        return type(objective._original)  # type: ignore[attr-defined]  # a stand-in
+    return type(objective)
+
+
+def _observed(objective: Objective, seen: Evaluations, share: float, *, whole: bool = True) -> Objective:
+    """The stand-in; `whole`: its points are those of the problem, of which the best is kept."""
     cls = _observing(type(objective))
-    twin: Objective = _twin(objective, cls, _original=objective, _seen=seen, _share=share)
+    twin: Objective = _twin(objective, cls, _original=objective, _seen=seen, _share=share, _whole=whole)
     return twin
 
 
@@ -205,7 +218,7 @@ def _observing(cls: type[Objective]) -> type[Objective]:
         "offers": lambda self, operation: self._original.offers(operation),
         "__reduce_ex__": lambda self, protocol: (_itself, (self._original,)),
         "model_copy": lambda self, **how: _observed(
-            self._original.model_copy(**how), self._seen, self._share
+            self._original.model_copy(**how), self._seen, self._share, whole=self._whole
         ),
     }
     for kind in _COUNTED:
@@ -215,6 +228,10 @@ def _observing(cls: type[Objective]) -> type[Objective]:
         body["value_and_gradient"] = _both
     if issubclass(cls, FiniteSum):
         body["take"] = _take
+    if hasattr(cls, "on_columns"):  # a `LinearModel`, which makes another one of its own type
+        body["on_columns"] = lambda self, indices: _observed(
+            self._original.on_columns(indices), self._seen, self._share, whole=False
+        )
     made: type[Objective] = types.new_class(cls.__name__, (cls,), exec_body=lambda names: names.update(body))
     return made
 
@@ -227,6 +244,8 @@ def _counting(kind: str) -> Callable[..., Any]:
     def evaluate(self: Any, *point: Any, **named: Any) -> Any:
         self._seen.before(kind, self._share)
         answer = getattr(self._original, kind)(*point, **named)
+        if not self._whole:
+            return answer
         if kind == "value" and point:
             self._seen.after(self._share, answer, point[0])
         elif kind == "residuals" and point:
@@ -241,11 +260,12 @@ def _both(self: Any, x: Any) -> Any:
     """Two evaluations, in the order of two calls."""
     self._seen.before("value", self._share)
     value, gradient = self._original.value_and_gradient(x)
-    self._seen.after(self._share, value, x)
+    if self._whole:
+        self._seen.after(self._share, value, x)
     self._seen.before("gradient", self._share)
     return value, gradient
 
 
 def _take(self: Any, indices: Any) -> Any:
     part = self._original.take(indices)
-    return _observed(part, self._seen, self._share * len(part) / len(self._original))
+    return _observed(part, self._seen, self._share * len(part) / len(self._original), whole=self._whole)

@@ -10,6 +10,7 @@ import numpy as np
 from optiframe.problems.objectives.losses import LeastSquares, LinearModel, Logistic, SquaredHinge
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
+from optiframe.solving.counting import type_of
 from optiframe_tvcs.kernels.splicing import newton
 from optiframe_tvcs.learning.weighted import weighted
 
@@ -33,7 +34,7 @@ class DenseTable(NamedTuple):
 
 def dense_table(function: Objective) -> DenseTable | None:
     """The model for a kernel; None where no kernel knows it, or none was built."""
-    kinds = [type(function) in (loss, weighted(loss)) for loss in LOSSES]
+    kinds = [type_of(function) in (loss, weighted(loss)) for loss in LOSSES]
     if True not in kinds or not _kernels_run():
         return None
     model: Any = function

@@ -12,6 +12,7 @@ from optiframe.problems.minimize import Minimize
 from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.problems.sets.vector_sets import Cardinality
 from optiframe.records.fields import Array
+from optiframe.solving.counting import type_of
 from optiframe_tvcs.kernels.splicing import best_support
 from optiframe_tvcs.learning.best_subset.search import LEAST_FALL, Search, is_better
 from optiframe_tvcs.learning.best_subset.small import SmallSearch, whole_hessian
@@ -106,7 +107,7 @@ class AllSupports:
 
 def _bounds(problem: Minimize) -> tuple[int, bool, NDArray[np.int64], NDArray[np.int64]] | None:
     """The set as `best_support` takes it; None where that does not know the problem."""
-    if type(problem.function) not in (LeastSquares, weighted(LeastSquares)):
+    if type_of(problem.function) not in (LeastSquares, weighted(LeastSquares)):
         return None
     inner, free = without_intercept(problem.over)
     (columns,) = problem.function.shape
