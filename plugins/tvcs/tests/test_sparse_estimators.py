@@ -305,6 +305,15 @@ def test_data_whose_squares_are_no_numbers_are_refused(change: tuple[float, floa
         SparseRegressor(3, standardize=False).fit(matrix * change[0], target * change[1])
 
 
+@pytest.mark.parametrize("size", [3, "cv"])
+def test_a_column_too_small_for_a_coefficient_is_refused_and_named(size: int | str) -> None:
+    matrix, target = samples()
+    used = int(SparseRegressor(1).fit(matrix, target).get_support(indices=True)[0])
+    matrix[:, used] *= 1e-310
+    with pytest.raises(InvalidInput, match=f"column {used} of X are too small for a coefficient; multiply"):
+        SparseRegressor(size).fit(matrix, target)
+
+
 def test_a_constant_target_gets_its_value_and_no_coefficients() -> None:
     matrix, _ = samples(n=40)
     model = SparseRegressor("cv", sizes=[0, 1, 2]).fit(matrix, np.full(40, 7.0))

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from optiframe.errors import InvalidInput
+from optiframe.numbers import number
 from optiframe.records.fields import Array, read_only
 
 _DENSE = 1 << 20  # numbers of a sparse table that is made dense: with so few, calls take most of the time
@@ -76,6 +78,18 @@ class Scaling:
         return read_only(scaled)
 
     def undo(self, x: Array) -> tuple[Array, float]:
-        """Coefficients and intercept for samples as they came."""
-        weights = (x[:-1] if self.intercept else x) / self.scale
+        """Coefficients and intercept for samples as they came.
+
+        Raises
+        ------
+        InvalidInput
+            Where a coefficient is beyond float64, naming the column.
+        """
+        with np.errstate(over="ignore"):
+            weights = (x[:-1] if self.intercept else x) / self.scale
+        if len(beyond := np.flatnonzero(~np.isfinite(weights))):
+            raise InvalidInput(
+                f"the entries of column {beyond[0]} of X are too small for a coefficient; multiply them "
+                f"(its spread is {number(self.scale[beyond[0]])})"
+            )
         return weights, float(x[-1] - weights @ self.centre) if self.intercept else 0.0
