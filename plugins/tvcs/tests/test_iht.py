@@ -148,6 +148,14 @@ def test_too_long_a_fixed_step_is_said_to_diverge(solver: Solver) -> None:
     assert result.status == "diverged"
 
 
+@pytest.mark.parametrize("solver", ["tvcs.iht", "tvcs.htp"])
+def test_a_curvature_beyond_float64_ends_the_search_for_a_step(solver: str) -> None:
+    matrix = np.random.default_rng(0).standard_normal((20, 5))
+    problem = Minimize(LeastSquares(matrix=1e150 * matrix, target=matrix[:, 0]), over=Cardinality(size=1))
+    with pytest.warns(NotConverged, match="no step along the gradient lowers the objective"):
+        assert solve(problem, solver).status == "stalled"
+
+
 def test_a_curvature_step_without_a_curvature_is_refused_in_words() -> None:
     own = from_function(lambda x: x @ x, 3, gradient=lambda x: 2 * x)
     with pytest.raises(Unsuited, match='take "backtracking" or give a number'):

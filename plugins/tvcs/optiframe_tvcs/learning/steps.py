@@ -70,8 +70,8 @@ def first_trial(function: Objective, x: Array, gradient: Array) -> float:
     ahead = _SECANT * max(1.0, norm(x))
     change = gradient - function.gradient(x - (ahead / length) * gradient)
     curvature = float(np.vdot(change, gradient)) / (ahead * length)
-    # Not convex there, or flat: a step as long as the point itself.
-    return 1.0 / curvature if curvature > 0 else max(1.0, norm(x)) / length
+    # Not convex there, or flat, or beyond float64: a step as long as the point itself.
+    return 1.0 / curvature if 0 < curvature < np.inf else max(1.0, norm(x)) / length
 
 
 class Descent:
