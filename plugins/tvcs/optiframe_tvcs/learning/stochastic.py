@@ -65,7 +65,10 @@ class _Stochastic(Solver[Minimize, Array, None]):
 
     def unsuited(self, problem: Minimize) -> str | None:
         if not isinstance(problem.function, FiniteSum):
-            return f"the objective {problem.function.known_as!r} is not a finite sum"
+            return (
+                f"the objective {problem.function.known_as!r} is not a finite sum: an `optiframe.FiniteSum`, "
+                "with len() and take()"
+            )
         return None
 
     def _residual(self, problem: Minimize, onto: Projector, x: Array, step: float, iteration: int) -> float:
