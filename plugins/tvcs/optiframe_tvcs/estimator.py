@@ -58,7 +58,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
         with zeros in sparse tables. `coef_` is for columns as they came.
     solver
         What fits one size, for problems over sets of supports: "tvcs.splicing", "tvcs.htp", "tvcs.iht",
-        "tvcs.gradmp", a table with parameters, or a solver.
+        "tvcs.gradmp", "tvcs.stochastic-iht", "tvcs.stochastic-gradmp", a table with parameters, or a solver.
     cv
         Folds, which are shuffled by `seed`, or a splitter of scikit-learn, for ``size="cv"``.
     budget
@@ -104,7 +104,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
             return self._fit(matrix, target, weights)
 
     def predict(self, X: Any) -> Array:
-        """Targets of samples, shape (n,)."""
+        """Targets of samples, shape (n,): what the loss takes as predictions `z`."""
         return self._decision(X)
 
 
