@@ -12,7 +12,7 @@ from optiframe_tvcs import Groups, ThreeView, shadow_prices
 from optiframe_tvcs.projection.certificate import Prices
 from optiframe_tvcs.projection.plan import ProjectionPlan
 
-from optiframe import InvalidInput, Projection
+from optiframe import InvalidInput, Projection, solve
 from optiframe.records.fields import paths_relative_to
 
 
@@ -135,6 +135,20 @@ def test_labels_and_bounds_come_from_files(tmp_path: Path) -> None:
             ThreeView.load(rows={"labels": "labels.npy", "bounds": "bounds.csv"})
         with pytest.raises(InvalidInput, match=r"columns: labels: no file .*none\.csv"):
             ThreeView.load(columns={"labels": "none.csv", "bounds": 1})
+
+
+@pytest.mark.parametrize(("text", "shape"), [("3\n4\n1\n2\n", (4, 1)), ("3,4,1,2\n", (1, 4))])
+def test_a_vector_comes_from_a_file_of_one_column_or_one_row(
+    tmp_path: Path, text: str, shape: tuple[int, int]
+) -> None:
+    (tmp_path / "point.csv").write_text(text, encoding="utf-8")
+    over = ThreeView.load(rows={"labels": [0, 0, 1, -1], "bounds": 1}, total=2)
+    result = solve(Projection(str(tmp_path / "point.csv"), over), "tvcs.exact")
+    assert result.solution.shape == shape
+    assert result.solution.ravel().tolist() == [0, 4, 0, 2]
+    assert result.detail.certificate.holds
+    with pytest.raises(InvalidInput, match=r"of shape \(2, 2\) or \(4,\), not of shape \(4, 1\)"):
+        ThreeView.of_matrix((2, 2), total=1).project(np.ones((4, 1)))
 
 
 def test_a_plan_names_the_view_and_the_group_or_element_that_is_wrong() -> None:

@@ -108,7 +108,9 @@ class ThreeView(ConstraintSet):
         return self.model_copy(update={**changed, "total": total})
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        if shape not in (self.matrix, (self.size,)):
+        # A vector in a CSV file is one column or one row.
+        lines = ((self.size, 1), (1, self.size)) if self.matrix is None else ()
+        if shape not in (self.matrix, (self.size,), *lines):
             allowed = [str(known) for known in (self.matrix, (self.size,)) if known is not None]
             words = " or ".join(allowed)
             raise InvalidInput(f"the set holds points of shape {words}, not of shape {tuple(shape)}")
