@@ -193,6 +193,7 @@ def test_prices_to_start_at_are_one_real_number_for_each_group() -> None:
     best = plan.solve(values)
     whole = Prices(0, np.zeros(4, int), np.zeros(5, int))
     assert np.array_equal(plan.solve(values, whole).support, best.support)
+    start: Any
     for start, said in (
         (
             Prices(0.0, np.zeros(3), np.zeros(5)),
@@ -204,6 +205,7 @@ def test_prices_to_start_at_are_one_real_number_for_each_group() -> None:
             r"prices of total have shape \(2,\); give one number",
         ),
         (Prices(0.0, np.array(list("abcd")), np.zeros(5)), "prices of rows must be real numbers, got <U1"),
+        (best, "start must be the `prices` of a selection, got Selection"),
     ):
         with pytest.raises(InvalidInput, match=said):
             plan.solve(values, start)

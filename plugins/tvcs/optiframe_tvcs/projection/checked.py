@@ -43,6 +43,8 @@ def checked_prices(prices: Prices, bounds: Bounds) -> Prices:
     InvalidInput
         When there is not one real number for each group and one for the total, naming the view.
     """
+    if not isinstance(prices, Prices):
+        raise InvalidInput(f"start must be the `prices` of a selection, got {type(prices).__name__}")
     return Prices(
         float(_numbers("total", prices.total, ())),
         _numbers("rows", prices.rows, bounds.row_caps.shape),
