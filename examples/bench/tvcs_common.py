@@ -231,6 +231,17 @@ def _regular(rng: Rng, p: int, degree: int = 5) -> Instance:
     return Instance(rng.standard_normal(len(labels)), bounds)
 
 
+def _matching(rng: Rng, p: int) -> Instance:
+    """Groups of five elements on average in both views, at random, and as many of one each as can be had.
+
+    Worths differ by 2%, so that it is hardly ever worth while to have fewer.
+    """
+    groups = max(p // 5, 1)
+    row, column = rng.integers(0, groups, (2, p)).astype(np.int32)
+    ones = np.ones(groups, np.int64)
+    return Instance(100 + rng.random(p), Bounds(row, ones, column, ones.copy(), groups))
+
+
 def _whole(rng: Rng, made: Instance) -> Instance:
     return made._replace(v=rng.integers(1, 10, len(made.v)).astype(np.float64))
 
@@ -260,6 +271,7 @@ MORE: dict[str, Callable[[Rng, int], Instance]] = {
     "regular of 3": lambda rng, p: _regular(rng, p, 3),
     "regular of 20": lambda rng, p: _regular(rng, p, 20),
     "regular, whole numbers": lambda rng, p: _whole(rng, _regular(rng, p)),
+    "matching": _matching,
     "ones on a matrix": _ones,
     "ones on a matrix, whole numbers": lambda rng, p: _whole(rng, _ones(rng, p)),
     "total alone": _total,

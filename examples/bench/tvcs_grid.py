@@ -7,7 +7,8 @@ First what a small projection takes beyond a call of NumPy; bounds of 1 on a mat
 10**6 elements, each also with entries moved by 1% and prices of the projection before; and memory beside what
 is given, in a process of its own. Then the grid: every shape with every kind of worths and of bounds of
 `tvcs_common.CASES` and those of `MORE`: two rows, half of each row and one a column; regular sparse groups
-with bounds of 1; full matrices with bounds of 1; the total alone; one view. Nothing is ever taken out of it.
+with bounds of 1; sparse groups at random, one each of as many as can be had; full matrices with bounds of 1;
+the total alone; one view. Nothing is ever taken out of it.
 
 `SimpleMinCostFlow` gets costs of 30 bits; CPU time, plan and arrays built once, turns interleaved, the least
 of three, or one turn above `--once` seconds (of the four kinds above always three: in new memory either takes

@@ -14,7 +14,8 @@ namespace {
 
 // The network simplex needs fewer looks a link than cost scaling where its trees are flat: with few nodes, more where
 // no units are to be carried, or where the total does not bind, so that no path need go by the source and the sink.
-constexpr i64 fewest_nodes = 1000, few_nodes = 4500;
+// With more it hardly ever ends in time.
+constexpr i64 fewest_nodes = 1000, few_nodes = 4500, loose_nodes = 20'000;
 constexpr i64 much_work = 300, some_work = 100; // looks a link, before it is given up
 constexpr i64 work_for_paths = 120;             // and before paths between groups are
 // Links at a group, on average: with a few, paths come before a simplex; with many, it ends soon or not.
@@ -83,9 +84,9 @@ Solved best_flow(std::span<Link> links, std::span<i64> excess, std::span<i64> mo
         return looks > 0 && solve_by_simplex(links, excess, moved, looks * n, effort);
     };
     const auto by_simplex = [&] {
-        const bool flat =
-            flat_trees || !aim.total_binds || (balanced && nodes <= few_nodes && paths.at_group <= many_links);
-        return by_simplex_within(flat ? much_work : balanced && nodes <= few_nodes ? some_work : 0);
+        const bool few = nodes <= few_nodes, loose = !aim.total_binds && nodes <= loose_nodes;
+        const bool flat = flat_trees || loose || (balanced && few && paths.at_group <= many_links);
+        return by_simplex_within(flat ? much_work : balanced && few ? some_work : 0);
     };
     const auto by_prices = [&] {
         if (!balanced || !suit_prices(links, ends)) return false;
