@@ -102,7 +102,7 @@ def certify(result: Result[Any, Any], tolerance: float = 1e-5) -> Certificate:
         reference = _quietly(posed.problem, Cvxpy(), budget=Budget(iterations=None))
     except OptiframeError as error:
         return Certificate("unsuited", str(error))
-    if reference.status is Status.STALLED:
+    if reference.status is Status.STALLED and reference.solution is None:
         text = f"CVXPY has no answer to {posed.problem.name!r}: {reference.message}"
         return Certificate("unsuited", text, posed.problem.name)
     if result.solution is None or reference.solution is None:
