@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 from click import Context
 
+import optiframe
 from optiframe import cli
+from optiframe.errors import InvalidInput
+from optiframe.files import output
 from optiframe.tables.file_formats import write_table
 
 from .command_line import Run, run_in
@@ -121,6 +124,30 @@ def test_an_earlier_result_stays_whole_where_a_new_one_cannot_be_written(tmp_pat
     assert done.returncode == 2
     assert done.stderr == f"error: cannot write {Path('results', 'bowl', 'trace.csv')}: File too large\n"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.slow
+def test_what_a_run_left_that_was_killed_while_it_wrote_is_no_result(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "bowl.toml").write_text(BOWL)
+    left = tmp_path / "results" / "bowl" / ".writing-abc"
+    left.mkdir(parents=True)
+    (left / "answer.csv").write_text("half")
+    run("solve", "bowl.toml")
+    run("solve", "bowl.toml", "--set", "seed=4")
+
+
+def test_an_earlier_result_stays_whole_where_a_folder_has_the_name_of_a_table(tmp_path: Path) -> None:
+    rows = {"task": [*"aabbcc"], "worker": [*"xyxyxy"], "label": [0, 0, 1, 1, 0, 0]}
+    result = optiframe.solve(optiframe.problem("label-aggregation", labels=rows), progress=False)
+    further = [f"{name}.csv" for name in result.to_tables()][1]
+    output.write(result, tmp_path, "answer.csv")
+    (tmp_path / further).unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    (tmp_path / further).mkdir()
+    with pytest.raises(InvalidInput, match="a folder has this name; rename or remove it"):
+        output.write(result, tmp_path, "answer.csv")
+    (tmp_path / further).rmdir()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,21 @@ from optiframe.tables.file_formats import write_table
 
 TRACE = "trace.csv"
 FINISHED = "result.json"  # written last: where it is, the output is whole
+_WRITING = ".writing-"  # begins the names of folders of files not all written; a killed run leaves one
 
 
 def is_only_a_result(folder: Path) -> bool:
     """Whether the folder holds an earlier result and no other file, so that nothing else can be lost."""
     try:
         names = json.loads((folder / FINISHED).read_text(encoding="utf-8")).get("files", [])
-        return {path.name for path in folder.iterdir()} <= {FINISHED, *names}
+        return _names_in(folder) <= {FINISHED, *names}
     except (OSError, ValueError, AttributeError, TypeError):
         return False
+
+
+def _names_in(folder: Path) -> set[str]:
+    """What is in a folder, beside what a run that was killed while it wrote left there."""
+    return {path.name for path in folder.iterdir() if not path.name.startswith(_WRITING)}
 
 
 def check_names_a_folder(folder: Path) -> None:
@@ -58,7 +65,7 @@ def check_writable(folder: Path, answer: str, force: bool) -> None:
         probe = folder / f".writable-{os.getpid()}"
         probe.touch()
         probe.unlink()
-        occupied = {path.name for path in folder.iterdir()}
+        occupied = _names_in(folder)
         blocked = [name for name in (answer, TRACE, FINISHED) if (folder / name).is_dir()]
     except OSError as error:
         raise InvalidInput(
@@ -80,37 +87,39 @@ def write(
 ) -> list[Path]:
     """Write the answer, its further tables, the trace and result.json; gives the paths.
 
-    All are written under temporary names first, so that an earlier result is still there where the
-    disk is full. Then its files go and the new ones get their names, result.json last. A table with
+    All are written in a folder of their own first, so that an earlier result is still there where the
+    disk is full. Then its files go and the new ones take their places, result.json last. A table with
     more rows than a sheet of Excel is written as CSV. `config` is stored as it is.
     """
     suffix = Path(answer).suffix
-    staged: dict[Path, Path] = {}  # target -> temporary
-    try:
-        for number, (name, columns) in enumerate(result.to_tables().items()):
-            target = folder / (answer if number == 0 else f"{name}{suffix}")
-            if suffix.lower() == ".xlsx" and not fits_a_sheet(columns):
-                target = target.with_suffix(".csv")
-            if target.name == TRACE or (number and target.name == answer):
-                target = target.with_stem(f"{target.stem}-table")
-            tidy = {title: without_rounding_errors(np.asarray(values)) for title, values in columns.items()}
-            _stage(staged, target, partial(write_table, tidy))
-        if len(result.trace):
-            _stage(staged, folder / TRACE, lambda path: write_table(result.trace.columns(), path))
-        content = summary(result) | {
-            "config": plain(dict(config or {}), _none),
-            "files": [path.name for path in staged],
-        }
-        text = json.dumps(content, indent=2, allow_nan=False) + "\n"
-        _stage(staged, folder / FINISHED, lambda path: path.write_text(text, encoding="utf-8"))
+    writers: dict[str, Callable[[Path], Any]] = {}
+    for number, (name, columns) in enumerate(result.to_tables().items()):
+        target = Path(answer if number == 0 else f"{name}{suffix}")
+        if suffix.lower() == ".xlsx" and not fits_a_sheet(columns):
+            target = target.with_suffix(".csv")
+        if target.name == TRACE or (number and target.name == answer):
+            target = target.with_stem(f"{target.stem}-table")
+        tidy = {title: without_rounding_errors(np.asarray(values)) for title, values in columns.items()}
+        writers[target.name] = partial(write_table, tidy)
+    if len(result.trace):
+        writers[TRACE] = partial(write_table, result.trace.columns())
+    content = summary(result) | {"config": plain(dict(config or {}), _none), "files": [*writers]}
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    writers[FINISHED] = lambda path: path.write_text(text, encoding="utf-8")
+    for name in writers:
+        if (folder / name).is_dir():
+            raise InvalidInput(f"cannot write {folder / name}: a folder has this name; rename or remove it")
+    with _writing(folder / answer):
+        staging = TemporaryDirectory(prefix=_WRITING, dir=folder, ignore_cleanup_errors=True)
+    with staging:
+        for name, write_to in writers.items():
+            with _writing(folder / name):
+                write_to(Path(staging.name, name))
         _remove_earlier(folder)
-        for target, temporary in staged.items():
-            with _writing(target):
-                os.replace(temporary, target)
-    finally:
-        for temporary in staged.values():
-            temporary.unlink(missing_ok=True)
-    return [*staged]
+        for name in writers:
+            with _writing(folder / name):
+                os.replace(Path(staging.name, name), folder / name)
+    return [folder / name for name in writers]
 
 
 def _remove_earlier(folder: Path) -> None:
@@ -154,13 +163,6 @@ def summary(result: Result[Any, Any]) -> dict[str, Any]:
 
 def _none(number: float) -> None:
     """For numbers that are not finite."""
-
-
-def _stage(staged: dict[Path, Path], target: Path, write_to: Callable[[Path], Any]) -> None:
-    """Write a file under a temporary name, which `staged` has for its target."""
-    staged[target] = temporary = target.with_name(f".{target.stem}-{os.getpid()}{target.suffix}")
-    with _writing(target):
-        write_to(temporary)
 
 
 @contextmanager
