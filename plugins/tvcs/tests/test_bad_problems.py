@@ -52,6 +52,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"expression": {**SERIES, "series": ["c", "a", "a", "b", "a"]}}, r"row 3: a series of one point"),
     ({"expression": {"time": [0, 1], "x": [1.0, 2.0]}}, r"has 1 gene column\(s\); give at least two"),
     ({"expression": {"x": [1.0, 2.0], "y": [1.0, 2.0]}}, r"no column 'time' .*'x', 'y'.* without an order"),
+    (
+        {"expression": {"t": [0, 1], "x": [1.0, 2.0], "y": [1.0, 2.0]}, "columns": {"time": "hour"}},
+        r"no column 'hour', which `columns` maps the time to .*if 't' is the time, map it",
+    ),
     ({"expression": {"Time": [0, 1], "x": [1, 2], "y": [1, 2]}}, r'columns = \{ time = "Time" \}'),
     ({"expression": {"id": ["x", "y"], "0": [1, 2], "5": [1, 2]}}, r'each row is a gene .*gene = "id" \}'),
     ({"expression": {"": ["x", "y"], "0": [1, 2], "5": [1, 2]}}, r"each row .*the first column 'gene'$"),

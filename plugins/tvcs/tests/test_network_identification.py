@@ -147,10 +147,11 @@ def test_a_network_on_given_edges_is_fitted_exactly(own_effects: bool) -> None:
     assert not exact[~kept].any()
 
 
-def test_genes_that_go_alike_are_fitted_all_the_same() -> None:
+@pytest.mark.parametrize(("own_effects", "apart"), [(False, 0.0), (True, 0.0), (True, 3e-8)])
+def test_genes_that_go_alike_are_fitted_all_the_same(own_effects: bool, apart: float) -> None:
     states, changes = np.random.default_rng(0).standard_normal((2, 4, 9))
-    states[2] = states[1]
-    function = NetworkLeastSquares(states=states, changes=changes)
+    states[2] = 1.7 * states[1] + apart * states[3]
+    function = NetworkLeastSquares(states=states, changes=changes, own_effects=own_effects)
     assert function.minimizer_on(np.arange(12)) is None
     found = minimise_on(function, np.ones(12, dtype=bool), np.zeros(12))
     assert np.abs(function.gradient(found)).max() < 1e-7

@@ -14,6 +14,8 @@ from optiframe.problems.objectives.normal_equations import solved
 from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import AnyArray, Array
 
+_ALIKE = 1e-10  # of a source's squares: what is not along the target's own levels and is less, is rounding
+
 
 class NetworkLeastSquares(Objective):
     """Mean over transitions of half the squared misfit |y_t - W x_t|^2, W without a diagonal (Sec. 5.3).
@@ -64,7 +66,13 @@ class NetworkLeastSquares(Objective):
     def minimizer_on(self, indices: NDArray[np.intp]) -> Array | None:
         """The minimizer among points that are zero outside these entries: its values there, in their order.
 
-        Each gene by normal equations of its own. None where levels of the sources of a gene are nearly alike.
+        Each gene by normal equations of its own. None where levels of the sources of a gene are nearly alike,
+        or like its own where these have an effect.
+
+        Parameters
+        ----------
+        indices
+            Entries, ascending.
         """
         genes, transitions = self.states.shape
         target, source = np.divmod(indices, genes - 1)
@@ -78,6 +86,8 @@ class NetworkLeastSquares(Objective):
             if self.own_effects:
                 own = levels[gene, others] / self._energy[gene]
                 hessian = hessian - np.outer(own, levels[gene, others])
+                if (hessian.diagonal() <= _ALIKE * levels[others, others]).any():
+                    return None  # what is left of a source is rounding
                 against = against - own * changes[gene, gene]
             found = solved(hessian / transitions, against / transitions)
             if found is None:

@@ -92,8 +92,9 @@ def read_expression(value: Any, info: ValidationInfo) -> Transitions | None:
 def _without_times(names: Sequence[str], mapped: Mapping[str, str]) -> str:
     """What to do about a table that has no column of times."""
     time, gene = mapped["time"], mapped["gene"]
-    text = f"there is no column {time!r} (columns: {listed([*map(repr, names)])}); "
-    meant = likely(time, names)
+    mapping = "" if time == "time" else ", which `columns` maps the time to"
+    text = f"there is no column {time!r}{mapping} (columns: {listed([*map(repr, names)])}); "
+    meant = likely("time", names) or likely(time, names)
     if meant is not None:
         return f'{text}if {meant!r} is the time, map it: columns = {{ time = "{meant}" }}'
     first, *others = map(_is_number, names)
