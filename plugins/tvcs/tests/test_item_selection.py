@@ -23,7 +23,7 @@ from optiframe_tvcs.selection import changes
 from optiframe_tvcs.selection.contradiction import contradiction
 from optiframe_tvcs.selection.data import Counts
 from optiframe_tvcs.selection.problem import ItemSelection
-from optiframe_tvcs.selection.program import solve_program
+from optiframe_tvcs.selection.program import Outcome, solve_program
 from optiframe_tvcs.selection.proof import Proof
 from optiframe_tvcs.selection.read import joined_name
 from optiframe_tvcs.selection.relaxation import Relaxation, best_choice
@@ -183,24 +183,39 @@ def test_what_the_linear_program_settles_is_what_integer_programs_find(
             )
 
 
-@pytest.mark.slow
-@given(inputs=selections())
-@settings(max_examples=60, deadline=None)
 def test_the_integer_program_among_the_items_that_the_linear_one_leaves_open_finds_the_best(
-    inputs: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    problem = ItemSelection(**inputs)
-    counts, fixed, forbidden = problem.counts, problem.is_fixed, problem.is_forbidden
-    best = best_subset(problem, counts, fixed, forbidden)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("optiframe_tvcs.selection.relaxation._MANY", 0)
-        patch.setattr("optiframe_tvcs.selection.relaxation._OPEN", 0)
-        found = best_choice(counts, problem.worths.whole, fixed, ~forbidden, 60.0)
-    assert found.infeasible == (best == -math.inf)
-    if found.chosen is not None:
-        assert found.best
-        assert problem.violation(problem.choice(found.chosen)) == 0
-        assert problem.choice(found.chosen).value == pytest.approx(best, abs=1e-9)
+    solved: list[Outcome] = []
+
+    def noted(*args: Any, **named: Any) -> Outcome:
+        solved.append(solve_program(*args, **named))
+        return solved[-1]
+
+    again = widened = 0
+    monkeypatch.setattr("optiframe_tvcs.selection.relaxation.solve_program", noted)
+    monkeypatch.setattr("optiframe_tvcs.selection.relaxation._MANY", 0)
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        items = int(rng.integers(20, 60))
+        table: dict[str, Any] = {"item": np.arange(items), "value": rng.integers(-3, 30, items)}
+        table |= {view: rng.integers(0, rng.integers(3, 12), items) for view in "abc"}
+        at_most = {view: {int(g): int(rng.integers(1, 3)) for g in set(table[view])} for view in "abc"}
+        at_least = {"a": {int(g): int(rng.integers(0, 2)) for g in set(table["a"])}}
+        problem = ItemSelection(items=table, views=list("abc"), at_most=at_most, at_least=at_least)
+        given = problem.counts, problem.worths.whole, problem.is_fixed, ~problem.is_forbidden
+        monkeypatch.setattr("optiframe_tvcs.selection.relaxation._OPEN", int(rng.integers(0, 6)))
+        solved.clear()
+        found, best = best_choice(*given, 60.0), solve_program(*given, whole=True, seconds=60.0)
+        again += len(solved) > 1
+        widened += any(each.infeasible for each in solved[:-1])
+        assert found.infeasible == best.infeasible
+        if not best.infeasible:
+            assert found.best
+            assert found.chosen is not None
+            assert best.chosen is not None
+            assert problem.worths.whole[found.chosen].sum() == problem.worths.whole[best.chosen].sum()
+    assert again > widened > 0
 
 
 def test_items_and_bounds_that_there_was_no_time_for_are_counted() -> None:

@@ -122,15 +122,18 @@ def _among_open_items(
     A choice with an item on another side than the linear program has it is worth less than that program's
     bound by what the item gains or costs there. If what is found misses the bound by no more than any item
     that was not open, it is the best; otherwise all are opened that gain or cost no more than it misses.
+    Where those that are open cannot meet the bounds, twice as many are.
     """
-    margin = float(np.partition(np.abs(solved.gains), _OPEN)[_OPEN])
+    sizes = np.sort(np.abs(solved.gains))
+    margin = float(sizes[_OPEN])
     while True:
         within_least = least | most & (solved.gains > margin)
         within_most = most & (least | (solved.gains >= -margin))
         seconds = end - perf_counter()
         found = solve_program(counts, worths, within_least, within_most, whole=True, seconds=seconds)
         if found.infeasible and margin < math.inf:
-            margin = math.inf
+            twice = 2 * int(np.searchsorted(sizes, margin, side="right"))
+            margin = float(sizes[twice]) if twice < len(sizes) else math.inf
             continue
         if found.chosen is None:
             return found
