@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,7 +22,6 @@ from optiframe_tvcs.sets.three_view import ThreeView
 require("sklearn", "sklearn", "optiframework-tvcs")
 
 from sklearn.base import ClassifierMixin, RegressorMixin  # noqa: E402  # after the message
-from sklearn.utils.metaestimators import available_if  # noqa: E402
 from sklearn.utils.multiclass import check_classification_targets, type_of_target  # noqa: E402
 from sklearn.utils.validation import validate_data  # noqa: E402
 
@@ -106,13 +105,6 @@ class SparseRegressor(RegressorMixin, SparseLinear):  # type: ignore[misc]  # sc
     def predict(self, X: Any) -> Array:
         """Targets of samples, shape (n,): what the loss takes as predictions `z`."""
         return self._decision(X)
-
-
-def _has_probabilities(model: SparseClassifier) -> bool:
-    """Whether predictions are log-odds; what lacks the method says why."""
-    if loss_class(model.loss, model.losses) is not Logistic:
-        raise AttributeError('probabilities need loss = "logistic"')
-    return True
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # scikit-learn has no types
@@ -230,14 +222,27 @@ class SparseClassifier(ClassifierMixin, SparseLinear):  # type: ignore[misc]  # 
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(int)]
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def predict_proba(self, X: Any) -> Array:
+    @property
+    def predict_proba(self) -> Callable[[Any], Array]:
         """Probabilities of both classes, shape (n, 2); with the logistic loss only."""
+        self._check_has_probabilities()
+        return self._probabilities
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], Array]:
+        """Logarithms of the probabilities, shape (n, 2); with the logistic loss only."""
+        self._check_has_probabilities()
+        return self._log_probabilities
+
+    def _check_has_probabilities(self) -> None:
+        # scikit-learn's `available_if` would keep the reason for the cause of its own message.
+        if loss_class(self.loss, self.losses) is not Logistic:
+            raise AttributeError('probabilities need loss = "logistic"')
+
+    def _probabilities(self, X: Any) -> Array:
         second = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, shape (n, 2); with the logistic loss only."""
+    def _log_probabilities(self, X: Any) -> Array:
         decisions = self.decision_function(X)
         return np.column_stack([log_expit(-decisions), log_expit(decisions)])

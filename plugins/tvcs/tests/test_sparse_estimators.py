@@ -181,6 +181,8 @@ def test_other_solvers_and_own_losses_fit(solver: str) -> None:
     hinge = SparseClassifier(3, loss=SquaredHinge, solver=solver, budget={"iterations": 500})
     assert hinge.fit(matrix, labels).score(matrix, labels) > 0.9
     assert not hasattr(hinge, "predict_proba")
+    with pytest.raises(AttributeError, match='probabilities need loss = "logistic"'):
+        hinge.predict_proba(matrix)
 
 
 class LogCosh(LinearModel):
