@@ -42,7 +42,7 @@ bool suit_prices(std::span<const Link> links, const Ends& ends) {
 
 struct Load {
     double at_group; // links, on average
-    double each;     // how many of these searches from all excess come to, a link
+    double a_link;   // how many of these searches from all excess come to
 };
 
 // Where units go wherever they cost less than 0.
@@ -77,7 +77,7 @@ Solved best_flow(std::span<Link> links, std::span<i64> excess, std::span<i64> mo
     i64 units = 0;
     for (const i64 each : excess) units += std::max<i64>(each, 0);
     const bool balanced = units == 0;
-    const Load paths = load_of_paths(links, excess, ends);
+    const Load load = load_of_paths(links, excess, ends);
     // What prices of worths that are alike leave is quick by paths or cost scaling; many units are by the latter.
     const bool flat_trees = nodes <= fewest_nodes && (balanced || (aim.first > 0 && units <= nodes));
     const auto by_simplex_within = [&](i64 looks) {
@@ -85,19 +85,19 @@ Solved best_flow(std::span<Link> links, std::span<i64> excess, std::span<i64> mo
     };
     const auto by_simplex = [&] {
         const bool few = nodes <= few_nodes, loose = !aim.total_binds && nodes <= loose_nodes;
-        const bool flat = flat_trees || loose || (balanced && few && paths.at_group <= many_links);
+        const bool flat = flat_trees || loose || (balanced && few && load.at_group <= many_links);
         return by_simplex_within(flat ? much_work : balanced && few ? some_work : 0);
     };
     const auto by_prices = [&] {
         if (!balanced || !suit_prices(links, ends)) return false;
         return (have_few_groups(ends) && by_simplex_within(few_looks)) ||
-               solve_by_prices(links, moved, ends, paths.at_group, paths.each > heavy_load, effort);
+               solve_by_prices(links, moved, ends, load.at_group, load.a_link > heavy_load, effort);
     };
     const auto by_paths = [&] {
-        return aim.ways != Ways::but_paths && paths.each <= heavy_load &&
+        return aim.ways != Ways::but_paths && load.a_link <= heavy_load &&
                carry_by_paths(links, excess, moved, ends, work_for_paths * n, effort);
     };
-    const bool simplex_first = flat_trees && paths.at_group > few_links && paths.each > light_load;
+    const bool simplex_first = flat_trees && load.at_group > few_links && load.a_link > light_load;
     if (by_prices() || (simplex_first && by_simplex()) || by_paths() || (!simplex_first && by_simplex()))
         return Solved::exactly;
     // From finer units on, flows are best ones of coarser units, which cost scaling soon ends.
