@@ -84,7 +84,7 @@ def slow_spectral_average(rows: Array, lies: int) -> tuple[Array, list[int]]:
         most = 2 * begins.max() / (begins.sum() * honest / m)
         if values[-1] < least and (left / left.sum()).max() <= most:
             least, best = values[-1], left
-        if left.sum() <= begins.sum() * (1 - 2 * lies / m) or (left > 0).sum() < 2:
+        if left.sum() <= begins.sum() * max(1, m - 2 * lies) / m or (left > 0).sum() < 2:
             break
         along = (centred @ vectors[:, -1]) ** 2 * (left > 0)
         parts = along / along.max()
@@ -97,7 +97,7 @@ def spectral(rows: Array, lies: int) -> Array:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("lies", "columns"), [(2, 3), (4, 3), (2, 30), (4, 30)])
+@pytest.mark.parametrize(("lies", "columns"), [(2, 3), (4, 3), (2, 30), (4, 30), (5, 3), (7, 3)])
 def test_the_average_of_least_scatter_is_that_of_its_slow_reference(
     seed: int, lies: int, columns: int
 ) -> None:
@@ -360,6 +360,13 @@ def test_every_point_reported_has_been_accepted(attack: str) -> None:
     sketches = sum(each.kind.startswith("hessian") for each in result.detail.exchanges)
     assert sketches == 3 + 2
     assert result.detail.rounds == sketches + 1 + len(values) + len(result.detail.rejected)
+
+
+@pytest.mark.parametrize(("workers", "trim"), [(20, 0.49), (3, 0.4)])
+def test_a_run_that_leaves_out_half_or_more_of_the_workers_ends(workers: int, trim: float) -> None:
+    result = optiframe.solve(problem(4000, 10), "newton.comrade", workers=workers, trim=trim)
+    assert result.status in {Status.FINISHED, Status.CONVERGED}
+    assert last_gap(result) < 0.01
 
 
 def test_a_run_at_its_floor_ends_by_itself_and_says_what_was_rejected() -> None:

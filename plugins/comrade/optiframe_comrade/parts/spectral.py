@@ -28,9 +28,10 @@ def spectral_average(rows: Array, lies: int) -> Mixture:
 
     Every row begins with one over its `crowding`. Then again and again: find the direction in which the
     weighted rows scatter most, and take weight from every row in proportion to its square along it, but
-    no more than a tenth of all in a round, until less than m - 2 lies of m parts are left. Of all averages
-    on the way, that with the least largest scatter is the answer, but for those in which a row has more than
-    twice the share with which the heaviest would begin without the lies.
+    no more than a tenth of all in a round, until less than m - 2 lies of m parts are left, or less than one
+    where half of the rows or more are lies. Of all averages on the way, that with the least largest scatter
+    is the answer, but for those in which a row has more than twice the share with which the heaviest would
+    begin without the lies.
     `rows` has shape (m, d), `lies` is below m; with none it is the plain mean. A row counts as kept if it
     has at least half as much left of its first weight as the row that has most.
 
@@ -48,13 +49,14 @@ def spectral_average(rows: Array, lies: int) -> Mixture:
     heaviest = _HEAVIEST * begins.max() / (begins.sum() * (1 - lies / m))
     weights = left = begins
     least, vector = np.inf, np.ones(m)
+    least_left = begins.sum() * max(1, m - 2 * lies) / m
     while True:
         share = left / left.sum()
         centred = _centred(gram, share)
         scatter, vector = _largest(np.sqrt(share)[:, np.newaxis] * centred * np.sqrt(share), vector)
         if scatter < least and share.max() <= heaviest:
             least, weights = scatter, left
-        enough = left.sum() <= begins.sum() * max(0.0, 1 - 2 * lies / m) or np.count_nonzero(left) < 2
+        enough = left.sum() <= least_left or np.count_nonzero(left) < 2
         if enough or not (lies and scatter > 0.0):
             break
         along = np.where(left > 0.0, (centred @ (np.sqrt(share) * vector)) ** 2, 0.0)
