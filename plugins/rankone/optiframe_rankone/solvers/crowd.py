@@ -35,7 +35,8 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
 
     - one ability a worker, classes equally likely, each label left out of its own evidence;
     - a confusion matrix whose prior counts 8 labels, shares of the classes estimated;
-    - a confusion matrix whose prior counts 10 labels, classes equally likely, each label left out.
+    - a confusion matrix whose prior counts 10 labels, the classes' shares of the first two fits as far as
+      these are uneven (`expected_tasks`), each label left out.
 
     All start from the vote shares, or with gold from a vote weighted by it, and end where no posterior
     changes by more than .001, or after 150 steps. Their mean is then tempered: the posterior of a task with
@@ -62,9 +63,10 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
 
     def iterates(self, problem: LabelAggregation, run: Run) -> Iterates:
         together = np.zeros((len(problem.labels.task_ids), len(problem.classes)))
+        found = np.zeros(len(problem.classes))  # tasks in each class, without those of a single label
         late = 0
         for number, member in enumerate(MEMBERS, start=1):
-            fit = Fit(member, problem.crowd)
+            fit = Fit(member, problem.crowd, None if number < len(MEMBERS) else expected_tasks(found))
             steps, change = 0, np.inf
             while change > _CLOSE and steps < min(_STEPS, max(run.steps_left(), 1)):
                 change, steps = fit.step(), steps + 1
@@ -72,6 +74,7 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
                     break
             late += change > _CLOSE
             workers = fit.workers()
+            found += fit.posterior.sum(axis=0) / (len(MEMBERS) - 1)
             fit.judge_single_labels()
             together += fit.posterior
             yield Iterate(
@@ -95,4 +98,17 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
         classes = len(problem.classes)
         skills = (classes * workers.accuracy - 1.0) / (classes - 1)
         answer = problem.from_scores(scores, "log-odds", skills)
-        return replace(answer, confusion=workers.confusion, cooling=_COOLING)
+        return replace(answer, confusion=workers.confusion, prior=workers.shares, cooling=_COOLING)
+
+
+def expected_tasks(found: Array) -> Array:
+    """Number of tasks to expect in each class, from the numbers found, shape (classes,).
+
+    Shares s become s^(1 - e), where e is how even they are, (exp(entropy) - 1)/(M - 1): 1 where all classes
+    are equally frequent, 0 where all tasks are in one. Shares that differ little may as well be errors, and
+    EM would enlarge them; where most tasks are in one class, equal shares would move tasks out of it.
+    """
+    share = (found + 1.0) / (found + 1.0).sum()
+    even = (np.exp(-(share * np.log(share)).sum()) - 1.0) / (len(share) - 1)
+    share = share ** (1.0 - even)
+    return np.asarray(found.sum() * share / share.sum())

@@ -47,7 +47,7 @@ class Member:
         s, the number of labels that the prior of a worker's row counts; None for the one-coin model, in
         which a worker has one ability, no row of his own, and errors fall on all labels alike.
     shares
-        Whether the classes' shares are estimated; else all classes are equally likely.
+        Whether the fit estimates the classes' shares; else they are those given to it, or equal.
     without_own
         Whether a label's own part of the counts is left out.
     """
@@ -68,10 +68,13 @@ class Workers:
         (workers,).
     confusion
         Chance of each label where the task has each class, shape (workers, classes, labels).
+    shares
+        Chance of each class before any label is seen, shape (classes,).
     """
 
     accuracy: Array
     confusion: Array
+    shares: Array
 
 
 class Fit:
@@ -79,10 +82,21 @@ class Fit:
 
     ``posterior``, shape (tasks, classes), is changed in place by `step`; tasks with one label have rows of
     zeros until `judge_single_labels`.
+
+    Parameters
+    ----------
+    member
+        How to run it.
+    crowd
+        The labels.
+    expected
+        Number of tasks expected in each class, shape (classes,), where the member does not estimate
+        shares. None: equally many.
     """
 
-    def __init__(self, member: Member, crowd: Crowd) -> None:
+    def __init__(self, member: Member, crowd: Crowd, expected: Array | None = None) -> None:
         self.member, self.crowd = member, crowd
+        self._expected = np.empty(0) if expected is None else expected
         self._weight = np.empty(0) if crowd.labels.weight is None else crowd.labels.weight
         shares = first_vote(crowd).probabilities
         known = crowd.gold_codes >= 0
@@ -120,7 +134,6 @@ class Fit:
         errors = np.full((classes, classes), 1.0 / (classes - 1))
         if member.strength is not None:
             odds, errors = _common(_pooled(counts, strength), self._a / (self._a + self._b))
-        shares = self.posterior.sum(axis=0) if member.shares else np.empty(0)
         return pooled_posteriors(
             labels.first,
             labels.worker,
@@ -133,9 +146,13 @@ class Fit:
             strength,
             odds,
             errors,
-            shares,
+            self._tasks_by_class(),
             without_own,
         )
+
+    def _tasks_by_class(self) -> Array:
+        """Number of tasks taken to be in each class, shape (classes,); empty: equally many."""
+        return self.posterior.sum(axis=0) if self.member.shares else self._expected
 
     def _learn_abilities(self, right: Array) -> None:
         """Two fixed-point steps for a and b (Minka 2000), with a weak prior that keeps them finite."""
@@ -161,7 +178,8 @@ class Fit:
         classes = np.arange(len(odds))
         rows[:, classes, classes] = own
         rows = strength * rows + counts.transpose(0, 2, 1)
-        return Workers(accuracy, rows / rows.sum(axis=2, keepdims=True))
+        tasks = 1.0 + (self._tasks_by_class() if self._tasks_by_class().size else np.zeros(len(odds)))
+        return Workers(accuracy, rows / rows.sum(axis=2, keepdims=True), tasks / tasks.sum())
 
 
 def _pooled(counts: Array, strength: float) -> Array:
