@@ -84,7 +84,8 @@ def test_a_new_worker_counts_as_the_average_one() -> None:
             accuracy = np.average(solution.accuracies, weights=count)
             assert confidence == pytest.approx(accuracy)
         else:
-            row = np.einsum("j,jkl->kl", count / count.sum(), solution.confusion)[:, 2]
+            average = np.einsum("j,jkl->kl", count / count.sum(), solution.confusion)
+            row = solution.prior * average[:, 2]
             assert confidence == pytest.approx(row[2] / row.sum())
 
 
