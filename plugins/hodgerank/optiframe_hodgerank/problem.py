@@ -250,7 +250,8 @@ class PairwiseRanking(Problem[Ranking]):
             why = "it learns how reliable each worker is, and the effects of covariates, beside the scores"
             return (("ranking.crowd-bt", why), plain)
         if table.graded:
-            return (("hodge.lbi", "it withstands margins that are grossly wrong, and shows which they are"),)
+            why = "it withstands margins that are grossly wrong, and shows which they are"
+            return (("hodge.iss", why), ("hodge.lbi", why))
         if len(table.worker_ids) < 2:
             return (
                 (

@@ -366,7 +366,7 @@ def test_hardly_any_votes_have_finite_scores_and_intervals(table: dict[str, Any]
 def test_margins_are_refused_and_keep_the_robust_default() -> None:
     graded = PairwiseRanking(comparisons={"left": [1, 2], "right": [2, 1], "margin": [0.5, 1.0]})
     assert "needs who won" in str(optiframe.why_unsuited(graded, optiframe.solver("ranking.crowd-bt")))
-    assert graded.recommended()[0][0] == "hodge.lbi"
+    assert graded.recommended()[0][0] == "hodge.iss"
 
 
 def test_it_is_recommended_for_votes_with_a_reason_that_speaks_of_workers() -> None:

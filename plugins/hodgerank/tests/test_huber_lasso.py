@@ -199,9 +199,9 @@ def test_lambda_one_flags_votes_off_by_more_than_one() -> None:
     assert result.solution.outliers[~beyond] == pytest.approx(0, abs=1e-9)
 
 
-def test_default_stops_with_at_most_five_per_cent() -> None:
+def test_a_share_of_five_per_cent_flags_at_most_so_many() -> None:
     ranking = votes(7, rows=200, noise=0.1)
-    result = solve(ranking, "hodge.hlasso")
+    result = solve(ranking, "hodge.hlasso", share=0.05)
     shares = result.detail.active
     assert 0.05 >= shares[-1] > 0.05 - 1 / ranking.rows
     assert np.mean(result.solution.outliers != 0) == shares[-1]

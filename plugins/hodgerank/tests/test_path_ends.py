@@ -45,7 +45,7 @@ def test_of_huge_margins_that_all_enter_in_the_first_step_only_the_share_is_flag
     table = votes(3, noise=0.1).comparisons
     margin = 1e130 * table.margin
     given = PairwiseRanking(comparisons={"left": table.left, "right": table.right, "margin": margin})
-    result = solve(given, LinearizedBregman(kappa=50.0), trace=False)
+    result = solve(given, LinearizedBregman(kappa=50.0, share=0.05), trace=False)
     assert len(result.detail.row) == 3
     assert np.isfinite(result.solution.scores).all()
 

@@ -41,8 +41,9 @@ class HuberLasso(StopsByRule):
     regression with threshold lambda. As lambda falls, comparisons become outliers one after
     another; that order is part of the answer (`Result.detail`, a `Path`).
 
-    The answer is that at `lambda_`, or, by either method, where at most the share `share` of the
-    comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"): the state in which the next
+    The answer is that at `lambda_`, chosen by `stop_rule` unless given, or, by either method, where at most
+    the share `share` of the comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"): the state
+    in which the next
     comparison enters that would exceed it, as for `hodge.lbi`. Comparisons that enter together are outliers
     all or none; a warning says where fewer are flagged for that reason. For +-1 data ``lambda_ = 1`` is
     natural.
@@ -71,7 +72,8 @@ class HuberLasso(StopsByRule):
     reference = "Xu et al., Eq. 7 and Algorithm 1"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="at most this share of the comparisons are outliers; none: 0.05, or lambda_"
+        default=None,
+        description="at most this share of the comparisons are outliers; none: 0.05, lambda_ or stop_rule",
     )
     lambda_: PositiveFloat | None = Field(
         default=None, description="stop at this lambda instead: a comparison off by more is an outlier"
@@ -93,16 +95,16 @@ class HuberLasso(StopsByRule):
     @model_validator(mode="after")
     def _nothing_ignored(self) -> Self:
         only_with(self, "per_decade", self.method != "homotopy", "method = grid")
-        to_lambda = self.lambda_ is not None or self.stop_rule != "given"
+        to_lambda = self.lambda_ is not None or self.stop_rule not in (None, "given")
         on_grid = self.method != "homotopy" and to_lambda
         only_with(self, "accuracy", on_grid, "method = grid and lambda_ or stop_rule")
         return self
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        if self.stop_rule != "given":
-            chosen = {"lambda_": self.chosen_lambda(problem, run), "stop_rule": "given"}
+        if self.rule_for(problem) != "given":
+            chosen = self.ending_at(lambda_=self.chosen_lambda(problem, run))
             # By class: a subclass has called this from its own `iterates`, which goes on with what comes.
-            yield from HuberLasso.iterates(self.model_copy(update=chosen), problem, run)
+            yield from HuberLasso.iterates(chosen, problem, run)
             return
         graph, follow = problem.graph, self._follow(problem)
         exact = isinstance(follow, Homotopy)
@@ -177,7 +179,7 @@ class HuberLasso(StopsByRule):
             outliers=np.where(path.flagged, shrink(misfit, knot.level), 0.0),
             entry=path.entries(),
             strength=path.strength(np.minimum(np.abs(misfit), knot.level)),
-            why=why_so_many(self, path, self._share, knot.level),
+            why=why_so_many(self, problem, path, self._share, knot.level),
         )
 
 

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Self
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, PositiveFloat
 
 from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe.solving.result import Status
-from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.inlier_graph import InlierGraph
 from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
-from optiframe_hodgerank.solvers.lbi import Moment, ranking_at
+from optiframe_hodgerank.solvers.lbi import Moment, default_kappa, ranking_at
 from optiframe_hodgerank.stopping.stop_rule import (
     SHARE,
+    StopsByRule,
     knot_by_knot_is_long,
-    one_stop,
     say_if_not_reached,
 )
 
 _NEAR = 1e-10  # dual variables within this of 1 are there; a hundred times the rounding of a fit
+_MANY = 0.25  # of the comparisons: outliers to be ready for where a rule finds out how many there are
 _ITEMS = 2000  # beyond, the inverse that is updated takes more than 32 MB and seconds to begin with
 
 
-class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
+class InverseScaleSpace(StopsByRule):
     """Inverse scale space: the limit of `hodge.lbi` as kappa grows and dt falls, knot by knot.
 
     Every comparison's p grows by its misfit, dp/dt = y - X theta - gamma, within [-1, 1]; where it
@@ -38,13 +39,14 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     over those (18). So scores are constant between knots: the least-squares fit to the comparisons
     that are not outliers, and outliers are the whole of their misfit, without bias.
 
-    The answer is that at the time `t`, or at the last knot up to which at most the share `share` of the
-    comparisons are outliers. Comparisons that enter together are outliers all or none; a warning says where
-    fewer are flagged for that reason. Where the comparisons that are left no longer hold the items together,
-    the limit is not unique any more: the path stops there and says so.
+    The answer is that at the time `t`, chosen by `stop_rule` unless given, or at the last knot up to which at
+    most the share `share` of the comparisons are outliers. Comparisons that enter together are outliers all
+    or none; a warning says where fewer are flagged for that reason. Where the comparisons that are left no
+    longer hold the items together, the limit is not unique any more: the path stops there and says so.
 
     A knot costs O(rows + items^2) and memory is 8 items^2 + O(rows), so up to 2,000 items,
-    and up to 1e8 merged rows passed over in all: the first 5% of 45,000 different margins.
+    and up to 1e8 merged rows passed over in all: the first 5% of 45,000 different margins, or where a rule
+    finds out how many, 20,000.
     """
 
     name = "hodge.iss"
@@ -53,19 +55,16 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
     reference = "Xu et al., Eq. 18"
 
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
+        default=None,
+        description="at most this share of the comparisons are outliers; none: 0.05, t or stop_rule",
     )
     t: PositiveFloat | None = Field(default=None, description="stop at this time instead; about 1/lambda")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        one_stop(self)
-        return self
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.graph.items > _ITEMS:
             return f"it keeps an inverse of items x items, for at most {_ITEMS:,} items; take hodge.lbi"
-        if knot_by_knot_is_long(problem, self.share or SHARE):
+        likely = SHARE if self.rule_for(problem) == "given" else _MANY
+        if knot_by_knot_is_long(problem, self.share or likely):
             return (
                 f"it goes from knot to knot over {problem.graph.rows:,} different comparisons, which would "
                 "take too long; take hodge.lbi, or a smaller share"
@@ -73,6 +72,9 @@ class InverseScaleSpace(Solver[PairwiseRanking, Ranking, Path]):
         return None
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
+        if self.rule_for(problem) != "given":
+            t = self.chosen_time(problem, run, default_kappa(problem.graph))
+            return (yield from self.ending_at(t=t).iterates(problem, run))
         graph = problem.graph
         path = Path(graph, problem.merged.count, "t", between="constant", items=problem.item_ids)
         share = None if self.t is not None else SHARE if self.share is None else self.share

@@ -13,7 +13,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from optiframe.numbers import number
 from optiframe.records.fields import Array
-from optiframe.solving.solver import Iterate, Iterates, Run, Solver
+from optiframe.solving.solver import Iterate, Iterates, Run
 from optiframe_hodgerank.answer import Ranking
 from optiframe_hodgerank.graph.comparison_graph import ComparisonGraph
 from optiframe_hodgerank.path.path import Path, shrink
@@ -60,7 +60,8 @@ class LinearizedBregman(StopsByRule):
     by default kappa is 50 times the largest |y|, so that the unit of the margins does not matter,
     and 50, the paper's, for votes of +-1.
 
-    The answer is that at the time `t`, or where at most the share `share` of the comparisons are outliers:
+    The answer is that at the time `t`, chosen by `stop_rule` unless given, or where at most the share `share`
+    of the comparisons are outliers:
     the state in which the next comparison enters that would exceed it, so that those before it have had
     their time to grow. Comparisons that enter together, such as equal votes, are outliers all or none; a
     warning says where fewer are flagged for that reason. `Result.detail` is the `Path`, whose states between
@@ -100,7 +101,8 @@ class LinearizedBregman(StopsByRule):
         description="kappa dt; none: 0.5 where scores are eliminated, else half of the largest stable step",
     )
     share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        default=None, description="at most this share of the comparisons are outliers; none: 0.05, or t"
+        default=None,
+        description="at most this share of the comparisons are outliers; none: 0.05, t or stop_rule",
     )
     t: PositiveFloat | None = Field(default=None, description="stop at this time instead; about 1/lambda")
     variant: Literal["eliminated", "gradient", "parallel"] = Field(
@@ -136,13 +138,12 @@ class LinearizedBregman(StopsByRule):
         """kappa, given or by the size of the margins."""
         if self.kappa is not None:
             return self.kappa
-        return _DAMPING * (float(np.abs(graph.margin).max(initial=0.0)) or 1.0)
+        return default_kappa(graph)
 
     def iterates(self, problem: PairwiseRanking, run: Run) -> Iterates:
-        if self.stop_rule != "given":
+        if self.rule_for(problem) != "given":
             t = self.chosen_time(problem, run, self.kappa_for(problem.graph))
-            chosen = {"t": t, "stop_rule": "given"}
-            yield from self.model_copy(update=chosen).iterates(problem, run)
+            yield from self.ending_at(t=t).iterates(problem, run)
             return
         graph, kappa = problem.graph, self.kappa_for(problem.graph)
         dt = self.step_for(graph) / kappa
@@ -211,9 +212,12 @@ class LinearizedBregman(StopsByRule):
         return ranking_at(self, problem, iterate.x)
 
 
-def ranking_at(
-    solver: Solver[PairwiseRanking, Ranking, Path], problem: PairwiseRanking, moment: Moment
-) -> Ranking:
+def default_kappa(graph: ComparisonGraph) -> float:
+    """kappa by the size of the margins."""
+    return _DAMPING * (graph.largest_margin or 1.0)
+
+
+def ranking_at(solver: StopsByRule, problem: PairwiseRanking, moment: Moment) -> Ranking:
     """The answer at a point of a path in t, whose solver may have a `share`."""
     scores, outliers, path = moment.scores, moment.outliers, moment.path
     if scores is None:
@@ -224,7 +228,7 @@ def ranking_at(
         outliers=outliers,
         entry=path.entries(),
         strength=path.strength(np.minimum(np.abs(moment.dual), 1.0) / moment.t),
-        why=why_so_many(solver, path, SHARE if share is None else share, moment.t),
+        why=why_so_many(solver, problem, path, SHARE if share is None else share, moment.t),
     )
 
 

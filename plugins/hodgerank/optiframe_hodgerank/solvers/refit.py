@@ -47,5 +47,5 @@ class HuberLassoRefit(HuberLasso):
             outliers=np.where(path.flagged, misfit, 0.0),
             entry=path.entries(),
             strength=path.strength(np.minimum(np.abs(huber), knot.level)),
-            why=why_so_many(self, path, self._share, knot.level),
+            why=why_so_many(self, problem, path, self._share, knot.level),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import Field, PositiveFloat, model_validator
 
 from optiframe.errors import InvalidInput
@@ -15,10 +16,12 @@ from optiframe_hodgerank.path.path import Path
 from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.stopping.concomitant import M, concomitant_scale
 from optiframe_hodgerank.stopping.cross_validation import Curve, bregman_curve, lasso_curve
+from optiframe_hodgerank.stopping.median_scale import CUT, outlier_level
 from optiframe_hodgerank.trust.ambiguity import not_reached
 
 SHARE = 0.05  # the share of outliers in the paper's experiments
 _PASSED = 1e8  # rows passed over in all, knot by knot, in some six seconds
+_GRADES = 10  # sizes of margins on a scale of grades; measured margins have more
 _FOLDS = 5  # usual; a fold then leaves out a fifth of what is known of each outlier
 
 
@@ -26,6 +29,9 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
     """What the solvers share that follow a path in lambda or t and can choose where to stop.
 
     - ``given``: where the solver's own parameters say.
+    - ``noise``: where the comparisons off by more than 2.5 times the noise are outliers, which is measured by
+      the median misfit of robust scores (`optiframe_hodgerank.stopping.median_scale`). Up to about two
+      fifths of outliers hardly move it.
     - ``huber``: lambda is 1.35 times the standard deviation of the noise, measured together with
       the scores (Huber's concomitant scale, Eq. 12, with Huber's constant: see
       `optiframe_hodgerank.stopping.concomitant`). It flags whatever is unlikely for clean normal noise,
@@ -39,13 +45,17 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
       finds few or none, as the paper warns, and the order of entry still tells: so with +-1 votes,
       of 5% flipped in a total order of 16 it flags four in ten. For these ``lambda_ = 1``, given, is
       right (all of them, and nothing else); ``huber`` finds all, and two honest ones for three wrong.
+
+    Without a rule, and without a place to stop, it is ``noise`` for margins, and a share for votes: one vote
+    says too little to measure noise by. Margins of a few sizes, such as grades of a scale, count as votes.
     """
 
     former_names = (("amount", "stop_rule"),)
 
-    stop_rule: Literal["given", "huber", "cross-validation"] = Field(
-        default="given",
-        description="how far to go: as given, or by the size of the noise, or cross-validation",
+    stop_rule: Literal["given", "noise", "huber", "cross-validation"] | None = Field(
+        default=None,
+        description="how far to go: as given, or by the size of the noise (measured by the median, or by "
+        "Huber's scale), or cross-validation; none: noise for margins if nothing is given, else given",
     )
     m: PositiveFloat = Field(
         default=M, description="for huber: standard deviations beyond which one is an outlier"
@@ -57,39 +67,64 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         given = one_stop(self)
-        if self.stop_rule != "given" and given is not None:
+        if self.stop_rule not in (None, "given") and given is not None:
             text = f"{self.stop_rule} chooses where to stop, and so does {given}; give one of them"
             raise InvalidInput(f"stop_rule: {text}", [(("stop_rule",), text)])
         for name, rule in (("m", "huber"), ("folds", "cross-validation")):
             only_with(self, name, self.stop_rule == rule, f"stop_rule = {rule}")
         return self
 
+    def rule_for(self, problem: PairwiseRanking) -> str:
+        """The rule by which the path of this problem ends."""
+        if self.stop_rule is not None:
+            return self.stop_rule
+        by_noise = one_stop(self) is None and problem.comparisons.graded and not _few_sizes(problem)
+        return "noise" if by_noise else "given"
+
+    def ending_at(self, **level: float) -> Self:
+        """This solver with the level that `stop_rule` chose, given."""
+        return self.model_copy(update={"stop_rule": "given", "m": M, "folds": _FOLDS, **level})
+
     def chosen_lambda(self, problem: PairwiseRanking, run: Run) -> float:
-        """Lambda for Huber-LASSO, by `stop_rule`, with a note on how it came about."""
-        if self.stop_rule == "huber":
-            return self._by_scale(problem, run)
+        """Lambda for Huber-LASSO, by `rule_for` the problem, with a note on how it came about."""
+        if (rule := self.rule_for(problem)) != "cross-validation":
+            return self._by_scale(problem, run, rule)
         rows = problem.comparisons.unmerged()
         return _read(lasso_curve(rows, self.folds, run.rng, time_left=run.time_left), run)
 
     def chosen_time(self, problem: PairwiseRanking, run: Run, kappa: float) -> float:
-        """Time t for linearized Bregman iteration, by `stop_rule`, with a note on how it came about."""
-        if self.stop_rule == "huber":
-            return 1 / self._by_scale(problem, run)
+        """Time t for linearized Bregman iteration, by `rule_for` the problem, with a note on how."""
+        if (rule := self.rule_for(problem)) != "cross-validation":
+            return 1 / self._by_scale(problem, run, rule)
         rows = problem.comparisons.unmerged()
         curve = bregman_curve(rows, self.folds, run.rng, kappa=kappa, time_left=run.time_left)
         return 1 / _read(curve, run)
 
-    def _by_scale(self, problem: PairwiseRanking, run: Run) -> float:
-        scale = concomitant_scale(problem.graph, problem.rows, self.m)
+    def _by_scale(self, problem: PairwiseRanking, run: Run, rule: str) -> float:
+        if rule == "huber":
+            scale = concomitant_scale(problem.graph, problem.rows, self.m)
+            level, why = (
+                scale.level,
+                (f"the noise has a standard deviation of {number(scale.sigma)} (Huber's concomitant scale)"),
+            )
+        else:
+            level, sigma = outlier_level(problem.graph, problem.rows)
+            why = f"that is {CUT:g} times the noise ({number(sigma)} by the median misfit)"
+            if not sigma:
+                why = "scores explain most comparisons exactly"
         run.findings.append(
             Finding(
                 "note",
-                f"a comparison off by more than lambda = {number(scale.level, 6)} is an outlier, because the "
-                f"noise has a standard deviation of {number(scale.sigma)} (Huber's concomitant scale)",
+                f"a comparison off by more than lambda = {number(level, 6)} is an outlier, because {why}",
                 identifier="ranking.noise-scale",
             )
         )
-        return scale.level
+        return level
+
+
+def _few_sizes(problem: PairwiseRanking) -> bool:
+    """Whether margins are grades: of at most ten sizes, each of two comparisons or more on average."""
+    return len(np.unique(np.abs(problem.merged.margin))) <= min(_GRADES, problem.rows / 2)
 
 
 def one_stop(solver: Solver[PairwiseRanking, Ranking, Path]) -> str | None:
@@ -101,11 +136,9 @@ def one_stop(solver: Solver[PairwiseRanking, Ranking, Path]) -> str | None:
     return given[0] if given else None
 
 
-def why_so_many(
-    solver: Solver[PairwiseRanking, Ranking, Path], path: Path, share: float, level: float
-) -> str:
+def why_so_many(solver: StopsByRule, problem: PairwiseRanking, path: Path, share: float, level: float) -> str:
     """What settled how many comparisons are outliers: a share of them, or a `level` of the path."""
-    rule, given = getattr(solver, "stop_rule", "given"), one_stop(solver)
+    rule, given = solver.rule_for(problem), one_stop(solver)
     if rule != "given":
         return f"{path.parameter} = {number(level, 6)}, by stop_rule = {rule}"
     if given in ("lambda_", "t"):
