@@ -158,7 +158,7 @@ def test_solvers_are_listed_by_the_name_of_a_problem(tmp_path: Path) -> None:
     [
         ("synthetic.single-coin", "labels.crowd"),
         ("rank-one.grid", "rankone.pgd"),
-        ("pairwise.bias", "hodge.lbi"),
+        ("pairwise.bias", "hodge.iss"),
         ("pairwise.human-age", "ranking.crowd-bt"),
         ("pairwise.pc-vqa", "ranking.crowd-bt"),
         ("collaborative.low-rank", "manifold.trust-region"),

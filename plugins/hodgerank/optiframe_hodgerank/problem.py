@@ -256,7 +256,7 @@ class PairwiseRanking(Problem[Ranking]):
             return (
                 (
                     "ranking.crowd-bt",
-                    "votes fit Bradley-Terry, whose prior it chooses; intervals come with it",
+                    "votes fit Bradley-Terry, whose prior it finds from them; intervals come with it",
                 ),
             )
         return (

@@ -26,7 +26,8 @@ def test_errors_are_about_those_of_the_posterior_by_quadrature(won: int, lost: i
     answer = ranked(table)
     d = np.linspace(-40.0, 40.0, 80001)
     likelihood = np.exp(won * log_expit(d) + lost * log_expit(-d))
-    prior = sum(np.exp(-d * d / (4 * s * s)) / s for s in SPREADS)
+    usual = [np.exp(-(np.log(s) ** 2) / 2) for s in SPREADS]
+    prior = sum(u * np.exp(-d * d / (4 * s * s)) / s for u, s in zip(usual, SPREADS, strict=True))
     weight = likelihood * prior
     found = answer.scores[0] - answer.scores[1]
     exact = np.sqrt(weight @ (d - found) ** 2 / weight.sum())
@@ -39,6 +40,26 @@ def test_a_matrix_of_few_wins_does_not_claim_to_know_that_items_are_equal() -> N
     won, lost, weight = zip(*pairs, strict=True)
     answer = ranked({"left": won, "right": lost, "label": won, "weight": weight})
     assert (answer.high - answer.low).min() > 0.7  # .26 with the variance that was chosen taken for granted
+
+
+@pytest.mark.parametrize(("items", "votes"), [(3, 3), (6, 20), (12, 40)])
+@pytest.mark.parametrize("spread", [0.3, 1.0])
+def test_few_votes_do_not_predict_worse_than_a_coin(items: int, votes: int, spread: float) -> None:
+    rng, loss = np.random.default_rng(3), []
+    for _ in range(20):
+        truth = rng.normal(0.0, spread, items)
+        left = np.append(np.arange(items - 1), rng.integers(items, size=votes - items + 1))
+        step = np.append(np.ones(items - 1, int), rng.integers(1, items, size=votes - items + 1))
+        right = (left + step) % items
+        first = rng.random(votes) < 1 / (1 + np.exp(truth[right] - truth[left]))
+        answer = ranked({"left": left, "right": right, "label": np.where(first, left, right)})
+        scores = np.empty(items)
+        scores[answer.items] = answer.scores
+        one, other = np.triu_indices(items, 1)
+        chance = 1 / (1 + np.exp(truth[other] - truth[one]))
+        ahead = scores[one] - scores[other]
+        loss.append(np.mean(chance * np.logaddexp(0, -ahead) + (1 - chance) * np.logaddexp(0, ahead)))
+    assert np.mean(loss) < np.log(2) + 0.06  # up to .35 more by priors that three folds choose
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,9 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     Leaving them out is consistent under Davidson's model, whose parameter is found afterwards.
 
     **The prior of the scores** is normal scores of variance 10, which is weak. Without workers, or with one,
-    it is normal scores, whose variance is estimated from plain Bradley-Terry, or 0.1, 0.3, 1 or 3 ties added
-    to every compared pair, whichever gives the least log-loss over three folds; normal without a comparison
-    where items have 100 votes and more.
+    it is normal scores of the variance that the votes make likely, where before them a standard deviation of
+    1 is the likeliest; where items have 100 votes and more, of the variance of plain Bradley-Terry less what
+    noise adds.
 
     **Intervals** take the larger of two errors: by Louis' information, and by leaving out each of 20 groups
     of workers (or each of fewer workers, with one factor for all items), which also sees that one worker's
@@ -151,9 +151,9 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
                 likelihood = CrowdLikelihood(decided, by_worker, evidence=evidence)
             points = climb(likelihood.start(np.append(first.centred(), first.effects)))
         else:
-            prior = score_prior.chosen(decided, run.rng)
+            prior = score_prior.chosen(decided)
             why = prior.why
-            points = without_workers(Likelihood(decided, "half", prior.pseudo_ties, prior.precision))
+            points = without_workers(Likelihood(decided, precision=prior.precision))
         for point, residual in points:
             # What only the answer needs is computed where the core will stop, not at every iterate.
             over = residual <= run.budget.tolerance or run.steps_left() <= 1 or run.stopping

@@ -1,7 +1,8 @@
-"""The prior of the scores that predicts votes left out best."""
+"""How far scores may spread: the prior that votes by nobody in particular make likely."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,79 +13,72 @@ from optiframe_hodgerank.votes.covariates import CovariateVotes
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, maximum
 from optiframe_hodgerank.votes.tally import Tally
 
-_PSEUDO_TIES = (0.1, 0.3, 1.0, 3.0)  # on every compared pair
-_FOLDS = 3
+_TIES = 0.3  # on every compared pair, for a first fit
 _PLENTY = 100.0  # votes an item, on both sides together, from which a prior hardly matters
 _NEAR = 1e-3  # of scores: predictions within this are the same
 _ROUGH = 0.2  # of the last step, where only the variance of scores, or a start, is wanted
 _FAINT = 1e-12  # information that is as good as none
 _LEAST_VARIANCE = 1e-2  # of scores in log-odds: below, all items are as good as equal
 _SPREADS = 0.1 * 2.0 ** np.arange(6)
-"""Standard deviations of scores in log-odds, as likely at first: from nearly equal to odds of 25 to 1."""
+"""Standard deviations of scores in log-odds, from nearly equal to odds of 25 to 1."""
 _MANY = 200  # items beyond which the spread of their scores is as good as known
 
 
 class ScorePrior(NamedTuple):
-    """Pseudo-ties on every compared pair, or 1/sigma^2 of normal scores; and how it was found, in words."""
+    """1/sigma^2 of normal scores; and how it was found, in words."""
 
-    pseudo_ties: float
     precision: float
     why: str
 
 
 def nearly(votes: Tally, covariates: CovariateVotes | None = None) -> Point:
     """About where the likelihood of Bradley-Terry is largest."""
-    likelihood = Likelihood(votes, "half", _PSEUDO_TIES[1], covariates=covariates)
+    likelihood = Likelihood(votes, "half", _TIES, covariates=covariates)
     return maximum(likelihood, enough=_ROUGH).next()
 
 
-def chosen(votes: Tally, rng: np.random.Generator) -> ScorePrior:
-    """Of pseudo-ties and normal scores, what gives the least log-loss over three folds of the votes.
+def chosen(votes: Tally) -> ScorePrior:
+    """Normal scores of the variance that the votes make likely: the mean over six spreads (`_by_spread`).
 
-    Whole weights are dealt out vote by vote, fractions evenly. Where votes are plenty, normal scores are
-    taken without a comparison, which costs some 15 fits of Bradley-Terry to the votes of two folds.
+    Where votes are plenty, it is the variance of a first fit less what noise adds, which saves some six fits.
     """
     first = nearly(votes)
-    normal = ScorePrior(0.0, _precision(first), "normal scores: votes are plenty")
     if 2 * (votes.won + votes.lost).sum() >= _PLENTY * votes.items:
-        return normal
-    choices = [ScorePrior(ties, 0.0, f"{ties:g} ties added to every compared pair") for ties in _PSEUDO_TIES]
-    choices.append(normal._replace(why="normal scores"))
-    won, lost = _folds(votes.won, rng), _folds(votes.lost, rng)
-    losses = np.zeros(len(choices))
-    for fold in range(_FOLDS):
-        kept = votes._replace(won=votes.won - won[fold], lost=votes.lost - lost[fold])
-        theta = first.theta
-        for at, prior in enumerate(choices):
-            likelihood = Likelihood(kept, "half", prior.pseudo_ties, prior.precision)
-            theta = maximum(likelihood, theta, enough=_NEAR).theta
-            d = votes.differences(theta)
-            losses[at] += won[fold] @ np.logaddexp(0.0, -d) + lost[fold] @ np.logaddexp(0.0, d)
-    best = choices[int(losses.argmin())]
-    why = f"{best.why}: least log-loss of {len(choices)} priors over {_FOLDS} folds"
-    return best._replace(why=why)
+        return ScorePrior(_precision(first), "normal scores: votes are plenty")
+    chance, _ = _by_spread(votes, first.theta)
+    variance = float(chance @ _SPREADS**2)
+    return ScorePrior(1 / variance, f"normal scores of variance {variance:.3g}, which the votes make likely")
 
 
 def errors(point: Point) -> Array:
     """Standard errors of the scores of this maximum, which also hold what is not known of the prior.
 
-    A prior that is chosen from few votes may be far too narrow, and errors that take it for granted are too
-    small. So this is the root mean square distance of the true scores from these, shape (items,), where
-    scores are normal with one of six standard deviations from 0.1 to 3.2, each as likely as the votes make it
-    (Laplace's approximation). Of more than 200 items, the errors are those by the prior alone.
+    Few votes say little about how far scores spread, and errors that take it for granted are too small. So
+    this is the root mean square distance of the true scores from these, shape (items,), where the spread is
+    any of six (`_by_spread`). Of more than 200 items, the errors are those by the prior alone.
     """
     votes = point.of.votes
     if votes.items > _MANY:
         return point.errors()
-    scores, theta = point.centred(), point.theta
-    log_chance, squared = np.empty(len(_SPREADS)), np.empty((len(_SPREADS), votes.items))
+    chance, points = _by_spread(votes, point.theta)
+    squared = [of.errors() ** 2 + (of.centred() - point.centred()) ** 2 for of in points]
+    return np.asarray(np.sqrt(chance @ np.array(squared)))
+
+
+def _by_spread(votes: Tally, theta: Array) -> tuple[Array, list[Point]]:
+    """How likely the votes make each of six standard deviations of normal scores, and the scores with each.
+
+    From 0.1 to 3.2, by Laplace's approximation. Before the votes their logarithms are standard normal, so
+    that 1 is the likeliest.
+    """
+    log_chance, points = -(np.log(_SPREADS) ** 2) / 2, []
     for at, precision in enumerate(_SPREADS**-2.0):
-        of_spread = maximum(Likelihood(votes, precision=precision), theta, enough=_NEAR)
-        theta = of_spread.theta
-        volume = votes.items * np.log(precision) - of_spread.curvature.log_determinant()
-        log_chance[at] = volume / 2 - of_spread.loss
-        squared[at] = of_spread.errors() ** 2 + (of_spread.centred() - scores) ** 2
-    return np.asarray(np.sqrt(softmax(log_chance) @ squared))
+        point = maximum(Likelihood(votes, precision=precision), theta, enough=_NEAR)
+        volume = votes.items * math.log(precision) - point.curvature.log_determinant()
+        log_chance[at] += volume / 2 - point.loss
+        theta = point.theta
+        points.append(point)
+    return softmax(log_chance), points
 
 
 def _precision(first: Point) -> float:
@@ -99,10 +93,3 @@ def _information(votes: Tally, weight: Array) -> Array:
         np.bincount(votes.left, weight, votes.items) + np.bincount(votes.right, weight, votes.items),
         dtype=np.float64,
     )
-
-
-def _folds(count: Array, rng: np.random.Generator) -> Array:
-    """Each pair's votes dealt out at random, shape (folds, pairs)."""
-    whole = np.floor(count).astype(np.int64)
-    dealt = rng.multinomial(whole, [1 / _FOLDS] * _FOLDS).T
-    return np.asarray(dealt + (count - whole) / _FOLDS)
