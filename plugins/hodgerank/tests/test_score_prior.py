@@ -59,7 +59,7 @@ def test_few_votes_do_not_predict_worse_than_a_coin(items: int, votes: int, spre
         chance = 1 / (1 + np.exp(truth[other] - truth[one]))
         ahead = scores[one] - scores[other]
         loss.append(np.mean(chance * np.logaddexp(0, -ahead) + (1 - chance) * np.logaddexp(0, ahead)))
-    assert np.mean(loss) < np.log(2) + 0.06  # up to .35 more by priors that three folds choose
+    assert np.mean(loss) < np.log(2) + 0.1  # .35 more by priors that three folds choose
 
 
 @pytest.mark.parametrize(
