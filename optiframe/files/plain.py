@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,13 @@ def plain(value: Any, not_finite: Callable[[float], Any] = float) -> Any:
     """
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)  # the same order in every process
     if isinstance(value, Mapping):
         return {str(key): plain(item, not_finite) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple):
         return [plain(item, not_finite) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else not_finite(value)

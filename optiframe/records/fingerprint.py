@@ -10,6 +10,7 @@ import struct
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from types import CodeType
 from typing import Any, Protocol
@@ -22,7 +23,7 @@ from pydantic import BaseModel
 from optiframe.errors import InvalidInput
 
 # Types whose repr is their whole content, the same in any process.
-_TEXTUAL = (complex, date, time, timedelta, Decimal, Fraction, UUID, np.datetime64, np.timedelta64)
+_TEXTUAL = (complex, date, time, timedelta, Decimal, Fraction, UUID, Enum, np.datetime64, np.timedelta64)
 
 
 class _Hash(Protocol):

@@ -12,14 +12,35 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
 from types import UnionType
-from typing import Any, ClassVar, Self, Union, get_args, get_origin
+from typing import Any, ClassVar, Self, Union, cast, get_args, get_origin
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema
 
 from optiframe.errors import InvalidInput, module_of, nearest
 from optiframe.records.fingerprint import fingerprint
+
+_NOT_IN_FILES = ("tuple", "set", "frozenset", "enum", "dataclass")
+
+
+def _take_what_files_hold(schema: Any, handler: GetCoreSchemaHandler) -> None:
+    """Let fields of types that TOML lacks take what stands for them there; their items stay strict."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "definition-ref":
+            real = handler.resolve_ref_schema(cast(CoreSchema, schema))
+            if real["type"] in _NOT_IN_FILES and "strict" not in real:
+                _take_what_files_hold(real, handler)
+            return
+        if schema.get("type") in _NOT_IN_FILES:
+            schema.setdefault("strict", False)
+        for key, part in schema.items():
+            if key not in ("default", "metadata"):
+                _take_what_files_hold(part, handler)
+    elif isinstance(schema, list | tuple):
+        for part in schema:
+            _take_what_files_hold(part, handler)
 
 
 class Record(BaseModel):
@@ -28,7 +49,9 @@ class Record(BaseModel):
     Subclasses give `name` (and `reference`, the paper and equation; `requires`, the distributions that do
     the work) and declare fields. A requirement reads ``"cvxpy"``, or ``"scikit-learn:sklearn.linear_model"``
     where the module to import has another name. Versions of what is required are recorded with a result.
-    Types are strict: text is not a number, unknown keys are refused, numbers are finite.
+    Types are strict: text is not a number, unknown keys are refused, numbers are finite. What a file has no
+    type for is written as the nearest one it has: tuples and sets as lists, dataclasses as tables, members of
+    an enumeration by their values.
 
     Raises
     ------
@@ -64,6 +87,12 @@ class Record(BaseModel):
         """
         for requirement in cls.requires:
             import_module(module_of(requirement))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        _take_what_files_hold(schema, handler)
+        return schema
 
     def __init__(self, /, **values: Any) -> None:
         try:
@@ -186,6 +215,9 @@ _WORDS = {
     "model_type": "must be a table",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
+    "set_type": "must be a list",
+    "frozen_set_type": "must be a list",
+    "dataclass_type": "must be a table",
 }
 
 
@@ -219,14 +251,14 @@ def _has_choices(model: type[BaseModel], key: str) -> bool:
 
 
 def _is_text(kind: str) -> bool:
-    return kind == "literal_error" or kind.startswith("string")
+    return kind in ("literal_error", "enum") or kind.startswith("string")
 
 
 def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseModel]) -> str:
     given = item.get("input")
     if kind == "extra_forbidden":
         return unknown_key(model, str(item["loc"][-1]), given)
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         hint = nearest(given, _choices(context)) if isinstance(given, str) else ""
         return f"must be one of {context['expected']}, got {_short(given)}{hint}"
     if kind == "missing":

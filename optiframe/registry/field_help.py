@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import is_dataclass
+from enum import Enum
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -39,7 +42,16 @@ def default_of(field: FieldInfo) -> str:
         return f"default {table['name'] if len(table) == 1 else table!r}"
     if isinstance(field.default, Record) and not field.default.model_fields_set:
         return f"default {field.default.name!r}"
-    return "optional" if field.default is None else f"default {field.default!r}"
+    return "optional" if field.default is None else f"default {_as_written(field.default)!r}"
+
+
+def _as_written(value: Any) -> Any:
+    """A default as a person writes it: what a file has no type for by what stands for it there."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    return dataclasses.asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def _words(annotation: Any) -> str:
@@ -55,10 +67,16 @@ def _words(annotation: Any) -> str:
     origin = getattr(annotation, "__origin__", None)
     if origin is not None and getattr(origin, "__name__", str(origin)).endswith("Literal"):
         return "one of " + ", ".join(repr(a) for a in arguments)
-    if origin in (list, tuple):
+    if origin is tuple and len(arguments) > 1 and arguments[1] is not Ellipsis:
+        return f"list of {', '.join(map(_words, arguments))}"
+    if origin in (list, tuple, set, frozenset):
         return f"list of {_words(arguments[0])}"
     if origin is dict or annotation is dict:
         return "table"
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return "one of " + ", ".join(repr(member.value) for member in annotation)
+    if isinstance(annotation, type) and is_dataclass(annotation):
+        return f"table with {', '.join(part.name for part in dataclasses.fields(annotation))}"
     if arguments:
         return " or ".join(_words(a) for a in arguments if a is not type(None))
     return str(getattr(annotation, "__name__", annotation))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import reprlib
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from optiframe.errors import InvalidInput
 from optiframe.files.toml_writer import toml_value
+from optiframe.records.fields import Accepts
 from optiframe.records.record import Record
 
 
@@ -33,8 +37,24 @@ def to_toml(record: Record) -> str:
 
 def parameters(record: Record) -> dict[str, Any]:
     """The fields that are not None, by the keys and values a person writes."""
-    named = ((f.alias or key, getattr(record, key)) for key, f in type(record).model_fields.items())
-    return {key: _written(value) for key, value in named if value is not None}
+    fields = type(record).model_fields
+    values = {key: getattr(record, key) for key in fields}
+    return {
+        fields[key].alias or key: _written(_as_table(value, fields[key]))
+        for key, value in values.items()
+        if value is not None
+    }
+
+
+def _as_table(value: Any, field: FieldInfo) -> Any:
+    """A dataclass or a model as the table it is made of, unless a reader of its own makes the value."""
+    if any(isinstance(item, Accepts) or hasattr(item, "func") for item in field.metadata):
+        return value
+    if isinstance(value, BaseModel) and not isinstance(value, Record):
+        return {key: getattr(value, key) for key in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {part.name: getattr(value, part.name) for part in dataclasses.fields(value) if part.init}
+    return value
 
 
 def _written(value: Any) -> Any:
@@ -47,4 +67,6 @@ def _written(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, Mapping):
         return {key: _written(each) for key, each in value.items()}
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
     return [_written(each) for each in value] if isinstance(value, list | tuple) else value

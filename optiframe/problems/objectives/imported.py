@@ -16,9 +16,7 @@ from optiframe.registry.user_modules import imported_function
 
 
 def _as_shape(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return (value,)
-    return tuple(value) if isinstance(value, list) else value
+    return (value,) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 class ImportedFunction(Objective):

@@ -17,13 +17,6 @@ from optiframe.problems.sets.intersection import as_members
 from optiframe.records.fields import Accepts, Array
 
 
-def _as_tuples(value: Any) -> Any:
-    """Lists of a file as tuples, at both levels."""
-    if not isinstance(value, list | tuple):
-        return value
-    return tuple(tuple(each) if isinstance(each, list) else each for each in value)
-
-
 class Product(ConstraintSet):
     """Vectors whose consecutive blocks lie each in a set of its own.
 
@@ -47,7 +40,6 @@ class Product(ConstraintSet):
     ] = Field(description="the sets, one for each block")
     sizes: Annotated[
         tuple[PositiveInt | tuple[PositiveInt, ...], ...],
-        BeforeValidator(_as_tuples),
         Accepts("a list of whole numbers, or of lists of them for matrices"),
     ] = Field(description="number of entries in each block, or its shape")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from optiframe.errors import OptiframeError, UnknownName
 from optiframe.findings import Finding
@@ -27,10 +27,6 @@ from optiframe_manifold.trust.personal_choice import Candidate, Judged, Personal
 
 _CROWD = "ranking.crowd-bt"
 _INSTALL = "pip install optiframework-hodgerank"
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value  # a list of a TOML file
 
 
 class PersonalRankings(Solver[CollaborativeRanking, Rankings, PersonalChoice]):
@@ -58,10 +54,10 @@ class PersonalRankings(Solver[CollaborativeRanking, Rankings, PersonalChoice]):
     solves = CollaborativeRanking
     residual_meaning = "share of the candidates still to come"
 
-    ranks: Annotated[tuple[PositiveInt, ...], BeforeValidator(_as_tuple)] = Field(
+    ranks: tuple[PositiveInt, ...] = Field(
         default=(1, 2, 4), description="personal directions to try; 0, none, always is"
     )
-    ridges: Annotated[tuple[PositiveFloat, ...], BeforeValidator(_as_tuple), Field(min_length=1)] = Field(
+    ridges: Annotated[tuple[PositiveFloat, ...], Field(min_length=1)] = Field(
         default=(0.5, 1.5, 4.0, 10.0), description="precisions of the normal priors to try, in log-odds"
     )
     folds: Annotated[int, Field(ge=2)] = Field(default=5, description="parts to hold out in turn")

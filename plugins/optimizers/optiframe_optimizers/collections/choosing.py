@@ -17,18 +17,14 @@ def _ordered(given: tuple[int, int]) -> tuple[int, int]:
     return given
 
 
-def _listed(given: Any) -> Any:
-    return tuple(given) if isinstance(given, list) else given
-
-
 def _several(given: Any) -> Any:
     return given if isinstance(given, list | tuple) else (given,)
 
 
-Several = BeforeValidator(lambda given: _listed(_several(given)))
+Several = BeforeValidator(_several)
 """For a field that takes one value or a list of them."""
 
-Sizes = Annotated[tuple[PositiveInt, PositiveInt], BeforeValidator(_listed), AfterValidator(_ordered)]
+Sizes = Annotated[tuple[PositiveInt, PositiveInt], AfterValidator(_ordered)]
 """The least and the greatest number of variables."""
 
 
