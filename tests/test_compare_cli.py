@@ -15,6 +15,7 @@ from rich.console import Console
 
 from optiframe.cli.compare import command
 from optiframe.comparison.records import Outcome, Records, Row
+from optiframe.comparison.stats.loss_table import measures
 from optiframe.comparison.terminal_table import print_table
 from optiframe.errors import InvalidInput
 from optiframe.solving.result import Status
@@ -186,6 +187,27 @@ def test_a_metric_with_a_direction_is_shown_before_the_objective() -> None:
     )
     assert "error 0.2500" in text
     assert "objective" not in text
+
+
+def test_the_metric_whose_direction_comes_first_is_shown_as_on_the_page() -> None:
+    better = {"hit": "higher", "risk": "lower"}
+    scores = answer(metrics={"risk": 1.0, "hit": 0.5}, better=better, violation=0.0)
+    records = Records((row(scores),), {}, (1e-2,), {})
+    assert "hit 0.5000" in printed(*records.rows)
+    assert measures(records)[0] == "hit"
+
+
+def test_an_answer_outside_the_constraints_is_not_the_best() -> None:
+    console = Console(file=io.StringIO(), width=100, force_terminal=True)
+    rows = (
+        row(answer(objective=-5.0, violation=0.3), "outside"),
+        row(answer(objective=2.0, violation=0.0), "inside"),
+        row(answer(objective=3.0, violation=0.0), "worse"),
+    )
+    print_table(Records(rows, {}, (1e-2,), {}), console)
+    assert isinstance(console.file, io.StringIO)
+    bold = re.findall(r"\x1b\[1m\s*(objective [-\d.]+)", console.file.getvalue())
+    assert bold == ["objective 2.0000"]
 
 
 def test_objectives_of_different_formulations_are_said_not_to_compare() -> None:

@@ -41,8 +41,9 @@ def style_of(status: Status) -> str:
 def print_table(records: Records, console: Console) -> None:
     """Print the outcomes of a comparison, problem by problem.
 
-    Shown are medians over the cells with an answer: the time inside the solver, and the first
-    metric with a known direction or, without one, the objective; the best of a problem is bold.
+    Shown are medians over the cells with an answer: the time inside the solver, and the metric whose
+    direction is given first or, without one, the objective. The best of a problem is bold, among
+    solvers all of whose answers are feasible.
     Objectives only compare within one formulation: where solvers solved different ones no
     objective is bold, and a note says so.
     """
@@ -100,8 +101,10 @@ def _add_problem(
     measure, direction = _measure(group, records)
     values = {solver: _median(rows, measure) for solver, rows in group.items()}
     known = [value for value in values.values() if math.isfinite(value)]
+    feasible = {solver: values[solver] for solver, rows in group.items() if not _outside(rows)}
+    ranked = [value for value in feasible.values() if math.isfinite(value)]
     comparable = measure != "objective" or len(_solved(group)) <= 1
-    best = (max if direction == "higher" else min)(known) if len(known) > 1 and comparable else None
+    best = (max if direction == "higher" else min)(ranked) if len(ranked) > 1 and comparable else None
     digits = digits_apart(known, tolerance=records.tolerance) if measure != "objective" else 3
     # Text: a title may hold what rich takes for markup.
     heading = Text("\n".join(wrapped(problem, widths[0])))
@@ -110,7 +113,7 @@ def _add_problem(
     for number, (solver, rows) in enumerate(group.items()):
         value = values[solver]
         result = Text("" if math.isnan(value) else f"{measure} {_number(value, digits)}")
-        if best is not None and math.isclose(value, best, rel_tol=1e-6, abs_tol=1e-12):
+        if best is not None and solver in feasible and math.isclose(value, best, rel_tol=1e-6, abs_tol=1e-12):
             result.stylize("bold")
         table.add_row(
             *([heading if number == 0 else Text("")] if len(widths) > 1 else []),
@@ -125,11 +128,10 @@ def _add_problem(
 def _measure(group: dict[str, list[Row]], records: Records) -> tuple[str, Direction]:
     """What the results of a problem are shown by, and which direction is better."""
     outcomes = [row.outcome for rows in group.values() for row in rows if row.outcome is not None]
-    for outcome in outcomes:
-        directions = {**outcome.better, **records.better}
-        for name in outcome.metrics:
-            if name in directions:
-                return name, directions[name]
+    for outcome in outcomes:  # in the order of the directions, as the page has them
+        for name, direction in {**outcome.better, **records.better}.items():
+            if name in outcome.metrics:
+                return name, direction
     if not any(math.isfinite(outcome.objective) for outcome in outcomes):
         for outcome in outcomes:
             for name in outcome.metrics:
@@ -199,16 +201,17 @@ def _notes(records: Records, cells: dict[tuple[str, str], list[Row]]) -> list[Te
         if _measure(group, records)[0] == "objective" and len(_solved(group)) > 1:
             text = f"{problem}: the objectives are of different formulations and do not compare"
             notes.append(Text.assemble(("note", "dim"), f": {text}"))
-    outside = [
-        f"{row.solver} on {row.problem} (seed {row.seed})"
-        for row, outcome in records.outcomes
-        if outcome.answered and outcome.violation > FEASIBLE
-    ]
+    outside = [f"{row.solver} on {row.problem} (seed {row.seed})" for row in _outside(records.rows)]
     if outside:
         text = f": outside the constraints by more than {FEASIBLE:g}: {', '.join(outside[:5])}"
         more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
         notes.append(Text.assemble(("warning", "yellow"), f"{text}{more}"))
     return notes
+
+
+def _outside(rows: Sequence[Row]) -> list[Row]:
+    """Those with an answer that violates the constraints."""
+    return [row for row in rows if row.outcome and row.outcome.answered and row.outcome.violation > FEASIBLE]
 
 
 def _number(value: float, digits: int = 3) -> str:
