@@ -10,7 +10,8 @@ import pytest
 from pydantic import NonNegativeInt
 
 import optiframe
-from optiframe import Collection, DataSet, InvalidInput, register
+from optiframe import BrokenPlugin, Collection, DataSet, InvalidInput, register
+from optiframe.comparison.plan.inputs import check_inputs
 from optiframe.comparison.plan.plan import make_plan, read_plan
 
 
@@ -88,3 +89,38 @@ def test_a_collection_is_no_problem_by_itself_and_says_what_is() -> None:
         InvalidInput, match=r"a collection of 2 data sets .*name = \"corner.one\", number = 0"
     ):
         optiframe.problem(dataset="corner")
+
+
+def test_members_that_are_no_tables_are_refused_with_what_to_give() -> None:
+    @register
+    class Listed(Collection):
+        """A list of data sets."""
+
+        name = "corner.listed"
+        problem = "minimize"
+
+        def members(self) -> Any:
+            return [optiframe.dataset("corner.one")]
+
+    words = r"corner.listed: members\(\) must give a table for each title"
+    with pytest.raises(BrokenPlugin, match=words):
+        make_plan(["corner.listed"], ["scipy.lbfgs"])
+    with pytest.raises(BrokenPlugin, match=words):
+        optiframe.problem(dataset="corner.listed")
+
+
+def test_the_name_of_a_data_set_that_ends_like_a_file_is_no_missing_file(tmp_path: Path) -> None:
+    @register
+    class FromTable(DataSet):
+        """A bowl, from a table."""
+
+        name = "corner.csv"
+        problem = "minimize"
+
+        def inputs(self) -> dict[str, Any]:
+            return {"objective": {"name": "squared-distance", "to": [1.0]}}
+
+    for table in ({"dataset": "corner.csv"}, {"dataset": {"name": "corner.csv"}}):
+        check_inputs(table, "minimize", tmp_path)
+    with pytest.raises(InvalidInput, match="there is no file corners.csv"):
+        check_inputs({"dataset": "corners.csv"}, "minimize", tmp_path)

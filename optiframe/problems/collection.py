@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from optiframe.errors import InvalidInput, module_of
+from optiframe.errors import BrokenPlugin, InvalidInput, module_of
 from optiframe.problems.datasets import DataSet
 
 
@@ -22,8 +22,26 @@ class Collection(DataSet):
     def members(self) -> Mapping[str, Mapping[str, Any]]:
         """A title for each member and the table that names it; from a list, without loading any."""
 
-    def inputs(self) -> dict[str, Any]:
+    def checked_members(self) -> Mapping[str, Mapping[str, Any]]:
+        """The `members`, held to their form.
+
+        Raises
+        ------
+        BrokenPlugin
+            Where they are not tables by their titles.
+        """
         members = self.members()
+        if not isinstance(members, Mapping) or not all(
+            isinstance(each, Mapping) for each in members.values()
+        ):
+            raise BrokenPlugin(
+                f"{self.name}: members() must give a table for each title, such as "
+                '{"small": {"name": "my.data", "rows": 10}}'
+            )
+        return members
+
+    def inputs(self) -> dict[str, Any]:
+        members = self.checked_members()
         title, table = next(iter(members.items()))
         text = ", ".join(
             f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}"

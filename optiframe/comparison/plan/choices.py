@@ -109,7 +109,7 @@ class Chooser:
                 if not collections:
                     yield entry
                 others = {key: value for key, value in table.items() if key not in ("dataset", "title")}
-                for name, member in (item for one in collections for item in one.members().items()):
+                for name, member in (item for one in collections for item in one.checked_members().items()):
                     title = f"{entry.chosen_title} {name}" if entry.chosen_title else name
                     yield Entry(entry.kind, entry.keys, {**others, "dataset": dict(member)}, title)
 

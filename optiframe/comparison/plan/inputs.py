@@ -58,7 +58,7 @@ def _missing_files(value: Any, folder: Path, keys: Keys = ()) -> Iterator[tuple[
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _missing_files(inner, folder, (*keys, str(key)))
-    elif isinstance(value, str) and "://" not in value:
+    elif isinstance(value, str) and "://" not in value and not registry.registry().find(value):
         path = workbook(folder / Path(value).expanduser())[0]
         if path.suffix.lower() in _TABLES and not path.exists():
             yield keys, f"there is no file {value} in {folder.absolute()}, where relative paths begin"
