@@ -168,6 +168,45 @@ def test_many_threads_see_one_registry() -> None:
     assert len({id(each) for each in found}) == 1
 
 
+def test_names_can_be_read_while_another_thread_registers() -> None:
+    found: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            for _ in range(100):
+                registry.registry().entries("solver")
+                registry.registry().find("scipy.lbfgs")
+                registry.registry().lost()
+        except RuntimeError as error:
+            found.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in range(200):
+            of.register(make(f"many.n{number}"))
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == []
+
+
+def test_a_registry_whose_loading_was_interrupted_is_loaded_again(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = "import os\nif os.environ.get('PRESSED'):\n    raise KeyboardInterrupt\n" + hook("return []")
+    disk.add("fake-pressed", {"__init__.py": entry})
+    monkeypatch.setenv("PRESSED", "yes")
+    with pytest.raises(KeyboardInterrupt):
+        registry.registry()
+    monkeypatch.delenv("PRESSED")
+    assert of.solver("scipy.lbfgs").name == "scipy.lbfgs"
+
+
 def test_a_name_that_a_plugin_gave_up_is_answered_with_the_new_one(disk: Disk) -> None:
     entry = ENTRY.format(name="fake.new", module="fake_moved", cls="Mine", summary="A solver.")
     disk.add("fake-moved", {"__init__.py": entry + 'OPTIFRAME_RENAMED = {"fake.old": "fake.new"}\n'})

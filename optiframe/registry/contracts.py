@@ -43,6 +43,8 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
 
     if not (isinstance(cls, type) and issubclass(cls, base)):
         raise broken(f"is not a subclass of optiframe.{base.__name__}")
+    if "name" in cls.model_fields:
+        raise broken('declares `name` as a parameter; write name = "..." without a type')
     if cls.name != name:
         raise broken(f"calls itself {cls.name!r}; the registered name and the class's must agree")
     for old, new in (_RENAMED["any"] | _RENAMED.get(kind, {})).items():

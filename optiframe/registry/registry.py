@@ -55,13 +55,17 @@ class Registry:
             entry = Entry(entry.kind, entry.name, "", entry.summary, entry.distribution, claims)
         self._entries[key] = entry
 
+    @property
+    def _all(self) -> list[Entry]:
+        return list(self._entries.values())  # at once: another thread may be registering
+
     def entries(self, kind: str) -> list[Entry]:
         """All names of a kind, sorted; clashing ones included, with `clash` set."""
-        return sorted((e for (k, _), e in self._entries.items() if k == kind), key=lambda e: e.name)
+        return sorted((e for e in self._all if e.kind == kind), key=lambda e: e.name)
 
     def find(self, name: str) -> list[Entry]:
         """Entries of any kind with this name."""
-        return [e for (_, n), e in self._entries.items() if n == normalise(name)]
+        return [e for e in self._all if e.name == normalise(name)]
 
     def entry(self, kind: str, name: str) -> Entry:
         """The entry of a name.
@@ -75,7 +79,7 @@ class Registry:
         """
         found = self._entries.get((kind, normalise(name)))
         if found is None:
-            known = [n for k, n in self._entries if k == kind]
+            known = [e.name for e in self._all if e.kind == kind]
             lost = self.lost()
             broken = [p.name for p in self.plugins if p.state == "broken" and p.module not in dict(lost)]
             hint = f" (broken plugins: {', '.join(broken)}; see optiframe doctor)" if broken else ""
@@ -83,7 +87,7 @@ class Registry:
             close = nearest(normalise(name), known)
             renamed = {old: new for plugin in self.plugins for old, new in plugin.renamed.items()}
             if (now := renamed.get(normalise(name))) is not None:
-                kinds = {k for k, n in self._entries if n in now.replace(",", " ").split()}
+                kinds = {e.kind for e in self._all if e.name in now.replace(",", " ").split()}
                 if kind in kinds or not kinds:  # the old name was not of every kind
                     close = f"; use {now} instead"
             if kind == "part" and not close:
@@ -98,7 +102,7 @@ class Registry:
 
     def lost(self) -> list[tuple[str, str]]:
         """Blocked modules, with the reason, that are not of a known name, so that they may have others."""
-        known = {entry.path.partition(":")[0] for entry in self._entries.values()}
+        known = {entry.path.partition(":")[0] for entry in self._all}
         return [(module, why) for module, why in _blocked.items() if module not in known]
 
     def get(self, kind: str, name: str) -> type[Any]:
@@ -152,7 +156,7 @@ class Registry:
     def distribution(self, cls: type[Any]) -> str | None:
         """The distribution whose plugin registered this class, if any."""
         path = f"{cls.__module__}:{cls.__qualname__}"
-        return next((e.distribution for e in self._entries.values() if e.path == path), None)
+        return next((e.distribution for e in self._all if e.path == path), None)
 
 
 _registry: Registry | None = None
@@ -172,11 +176,15 @@ def loaded() -> Registry | None:
 
 
 def use(chosen: Registry) -> Registry:
-    """Make this the registry of this process, and load it."""
+    """Make this the registry of this process, and load it; one whose loading is stopped is forgotten."""
     global _registry
     with _lock:
-        _registry = chosen
-        chosen.load()
+        before, _registry = _registry, chosen
+        try:
+            chosen.load()
+        except BaseException:  # Ctrl-C, say
+            _registry = before
+            raise
         return chosen
 
 
