@@ -22,17 +22,27 @@ from optiframe import (
     Projection,
     Run,
     Solver,
+    Status,
     solve,
 )
 from optiframe.problems.objectives.losses import LeastSquares
 from optiframe.problems.objectives.objective import SquaredDistance
 from optiframe.problems.sets.vector_sets import Box
-from optiframe.testing import CHECKS, Case, SolverContract, known_optimum, run_checks, small_problems
+from optiframe.testing import (
+    CHECKS,
+    Case,
+    SolverContract,
+    check_isolated,
+    known_optimum,
+    run_checks,
+    small_problems,
+)
 from optiframe.testing.broken import solvers as bad
 from optiframe.testing.failures import likeness
 from optiframe.testing.solvers.checks import (
     check_answer_is_finite,
     check_is_better_than_chance,
+    check_iteration_budget_is_honoured,
     check_reaches_the_known_optimum,
     check_residual_is_a_number,
 )
@@ -412,3 +422,89 @@ def test_failures_that_differ_only_in_the_line_a_loop_was_stopped_in_are_alike()
     assert likeness(text.format(3, 40)) == likeness(text.format(9, 41))
     assert likeness(text.format(3, 40)) != likeness(text.format(3, 40).replace("iterates", "start"))
     assert likeness("it is wrong") != likeness("it is wrong too")
+
+
+class Honest(bad.Honest):
+    """A solver for one fault to be put in."""
+
+    name = "bad.one-fault"
+
+
+class Refusing(Honest):
+    """Finds every problem infeasible."""
+
+    def iterates(self, problem: Minimize, run: Run) -> Iterates:
+        return Status.INFEASIBLE, "there is no point"
+        yield
+
+
+def outcomes(solver: Solver, problem: Problem, *others: Problem) -> dict[str, Any]:
+    return {o.name: o for o in run_checks(Case(solver, problem, others=others))}
+
+
+def test_a_solver_that_finds_its_problem_infeasible_keeps_the_contract():
+    empty = Minimize(SquaredDistance(to=[2.0, 2.0]), over=Box(lower=0.0, upper=1.0), start=[3.0, 3.0])
+    found = outcomes(Refusing(), empty)  # only a solver can tell whether there is a feasible point
+    assert {name for name, o in found.items() if o.failure} == set()
+    found = outcomes(Refusing(), Minimize(SquaredDistance(to=[2.0, 2.0])))
+    assert {name for name, o in found.items() if o.failure} == {"is better than doing nothing"}
+    assert "the point a solver begins with is feasible" in found["is better than doing nothing"].failure
+    assert found["residual is a number"].not_applicable == "it ended without an iterate"
+
+
+def test_a_stochastic_solver_whose_first_step_forgets_the_start_keeps_the_contract():
+    class Jittering(Honest):
+        monotone = False
+        step: float = 1.0  # leads to the nearest point from anywhere
+
+        def _advance(self, problem: Minimize, run: Run, x: Any) -> Any:
+            noise = 0.1 * run.rng.standard_normal(x.shape)
+            return problem.over.project(super()._advance(problem, run, x) + noise)
+
+    near, valley = small_problems()[0], small_problems()[4]
+    assert outcomes(Jittering(), near, valley)["start is accepted as declared"].passed
+    assert outcomes(bad.DeafToStart(), near, valley)["start is accepted as declared"].failure
+
+
+def test_a_solver_that_goes_on_once_it_is_ended_is_found():
+    class Unending(Honest):
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            for iterate in super().iterates(problem, run):
+                try:
+                    yield iterate
+                except GeneratorExit:
+                    yield iterate
+
+    (outcome,) = run_checks(Case(Unending(), small_box()), [check_iteration_budget_is_honoured])
+    failure = outcome.failure or ""
+    assert "generator ignored GeneratorExit" in failure
+    assert "catch Exception there, and no bare except" in failure
+
+
+def test_a_solver_that_says_too_much_of_its_end_is_told_what_to_say():
+    class Confident(Honest):
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            yield Iterate(self._begin(problem, run), residual=1.0)
+            return Status.CONVERGED, "trust me"
+
+    failure = failures(Confident())["reaches the known optimum"]
+    assert failure.endswith(
+        '(converged: trust me); where it gives up short of the optimum, it must return Status.STALLED, "why"'
+    )
+
+
+def test_the_message_on_a_residual_names_what_a_solver_may_write():
+    class Silent(Honest):
+        residual_meaning = "distance from the optimum"
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            for iterate in super().iterates(problem, run):
+                yield Iterate(iterate.x)
+
+    assert 'say residual_meaning = "not computed"' in failures(Silent())["residual is a number"]
+
+
+def test_the_checks_in_another_process_say_that_they_take_names():
+    words = r"needs a name or module:Class.*run_checks\(Case\(solver, problem\)\)"
+    with pytest.raises(InvalidInput, match=words):
+        list(check_isolated(bad.Honest()))

@@ -619,11 +619,17 @@ def test_a_generator_is_closed_when_a_limit_ends_the_run() -> None:
     assert closed == [True]
 
 
+async def _awaited() -> Any:
+    yield Iterate(np.zeros(1))
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (lambda: iter([np.zeros(1)]), "must be a generator, got a list_iterator"),
-        (lambda: None, "must be a generator, got a NoneType"),
+        (lambda: iter([np.zeros(1)]), "must be a generator, got a list_iterator; yield from it"),
+        (lambda: None, "must be a generator, got a NoneType; yield each Iterate"),
+        (_awaited, "must be a generator, got one that is awaited; write def instead of async def"),
+        (lambda: (Iterate(np.zeros(1), residual=np.array(n)) for n in [1.0]), r"write residual=float\(...\)"),
         (lambda: (x for x in [np.zeros(1)]), "yielded a ndarray; yield Iterate"),
         (lambda: (Iterate(np.zeros(1), steps=n) for n in [0]), "an Iterate of 0 steps"),
         (lambda: (Iterate(np.zeros(1), steps=n) for n in [1, 0]), "an Iterate of 0 steps"),
@@ -875,3 +881,20 @@ def test_a_solver_that_ends_by_itself_outside_the_set_gets_the_same_error() -> N
         left = of.solve(Projection([3.0, 4.0], onto=ball), Unmoved(knows_residual=False))
     assert left.status is Status.STALLED
     assert [(each.level, each.identifier) for each in left.findings] == [("error", "solver.left-the-set")]
+
+
+def test_the_trace_of_a_run_without_iterates_has_empty_columns() -> None:
+    class Refusing(Solver[Minimize, Any, None]):
+        """Finds every problem infeasible."""
+
+        name = "test.refusing"
+        solves = Minimize
+
+        def iterates(self, problem: Minimize, run: Run) -> Iterates:
+            return Status.INFEASIBLE, "no"
+            yield
+
+    trace = of.solve(TARGET, Refusing()).trace
+    assert [trace[name] for name in ("iteration", "time", "objective", "violation", "residual")] == [[]] * 5
+    with pytest.raises(of.UnknownName, match="no column 'gap'"):
+        _ = trace["gap"]

@@ -31,7 +31,10 @@ def check_iterate(thing: Any, solver: Solver[Any, Any, Any], problem: Problem[An
     if thing.steps < 1:
         raise BrokenPlugin(f"{who} yielded an Iterate of {thing.steps} steps; at least 1")
     if np.ndim(thing.residual) or not isinstance(thing.residual, float | int | np.number):
-        raise BrokenPlugin(f"{who} yielded the residual {thing.residual!r:.60}; a residual is one number")
+        one = "; write residual=float(...)" if np.size(thing.residual) == 1 else ""
+        raise BrokenPlugin(
+            f"{who} yielded the residual {thing.residual!r:.60}; a residual is one number{one}"
+        )
     try:
         problem.check(solver.finish(problem, thing))
     except InvalidInput as error:

@@ -94,11 +94,15 @@ _MEANINGS = {
 }
 
 
+_ALWAYS = ("iteration", "time", "objective", "violation", "residual")
+
+
 class Trace:
     """Recorded points of a run, by column: iteration, time (seconds inside the solver),
     objective, violation, residual, and whatever scalars the solver put in `info`.
 
-    A column that was absent at a point holds nan there.
+    A column that was absent at a point holds nan there. Of a run without any recorded point, the first
+    five are empty.
     """
 
     def __init__(self) -> None:
@@ -130,7 +134,7 @@ class Trace:
         return f"<trace of {len(self)} points: {', '.join(self.names)}>"
 
     def __getitem__(self, name: str) -> list[float]:
-        if name not in self.names:
+        if name not in (self.names or _ALWAYS):
             raise UnknownName(f"the trace has no column {name!r}{nearest(name, self.names)}")
         return [row.get(name, math.nan) for row in self._rows]
 

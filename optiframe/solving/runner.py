@@ -6,7 +6,7 @@ import math
 import platform
 import threading
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
 from time import perf_counter
 from typing import Any
 
@@ -38,6 +38,10 @@ from optiframe.solving.solver import Iterate, Iterates, Run, Solver
 # The key is the word "opt": no generator that spawns children from its seed counts that far.
 _SOLVERS_STREAM = (int.from_bytes(b"opt", "big"),)
 _ITS_OWN_END = 1e-3  # of the point: solvers with a rule of their own, such as SCS, come as near as 1e-4
+
+
+class NotClosed(RuntimeWarning):
+    """A solver raised when it was asked to end, or went on."""
 
 
 class Runner:
@@ -136,10 +140,7 @@ class Runner:
         self._look_at_gradient()
         iterates = self.solver.iterates(self.given, self.run)
         if not isinstance(iterates, Generator):
-            raise BrokenPlugin(
-                f"{self.solver.name}: iterates must be a generator, got a {type(iterates).__name__}; "
-                "yield each Iterate"
-            )
+            raise BrokenPlugin(f"{self.solver.name}: iterates must be a generator, got {_kind(iterates)}")
         try:
             return self._conclude(*self._drive(iterates))
         finally:
@@ -169,7 +170,7 @@ class Runner:
             warnings.warn(
                 f"{self.solver.name} raised {type(error).__name__} while it was being closed: {error}; the "
                 "answer is kept",
-                RuntimeWarning,
+                NotClosed,
                 stacklevel=2,
             )
 
@@ -327,3 +328,11 @@ class Runner:
             "budget": self.budget.model_dump(),
             "versions": {"python": platform.python_version(), **versions_of(self.solver)},
         }
+
+
+def _kind(thing: Any) -> str:
+    """What `iterates` gave in place of a generator, and what to write."""
+    if isinstance(thing, AsyncGenerator | Coroutine):
+        return "one that is awaited; write def instead of async def"
+    remedy = "yield from it" if isinstance(thing, Iterable) else "yield each Iterate"
+    return f"a {type(thing).__name__}; {remedy}"

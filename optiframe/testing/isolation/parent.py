@@ -82,6 +82,11 @@ def check_isolated(
         For an unknown solver or data set, wrong parameters, a file that cannot be read, when
         no problem suits, or no check has the words.
     """
+    if not isinstance(solver, str):
+        raise InvalidInput(
+            "the checks run in another process, which needs a name or module:Class, and `parameters`; got "
+            f"{solver!r:.60}. To check an object in this process: run_checks(Case(solver, problem))"
+        )
     waiting = None if checks is None else [check.__name__ for check in checks]
     task = {
         "solver": solver,

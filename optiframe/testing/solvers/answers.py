@@ -58,7 +58,11 @@ def check_reaches_the_known_optimum(case: Case) -> None:
         return
     if case.may_run_out and result.status.short:
         return
-    hint = "; its residual must be that of the point it yields" if result.status is Status.CONVERGED else ""
+    hint = ""
+    if result.status is Status.CONVERGED and result.trace["residual"][-1] <= case.budget.tolerance:
+        hint = "; its residual must be that of the point it yields, and small at the optimum only"
+    elif result.status.complete:
+        hint = '; where it gives up short of the optimum, it must return Status.STALLED, "why"'
     case.fail(
         f"the objective is {result.objective:.8g}, the optimum {case.optimum:.8g} "
         f"({result.status}: {result.message}){hint}"
@@ -77,6 +81,10 @@ def check_is_better_than_doing_nothing(case: Case) -> None:
     if optimal or _is_stationary(problem, start, case.tolerance):
         raise NotApplicable("the point a solver begins with is optimal already, or nearly so")
     result = case.solve()
+    if result.solution is None:
+        if result.status is Status.INFEASIBLE and idle.violation <= case.tolerance:
+            case.fail(f"it says {result.status}, and the point a solver begins with is feasible")
+        raise NotApplicable(f"there was no answer ({result.status})")
     if result.solved != idle.problem.fingerprint():
         raise NotApplicable(
             "the solver's answer and its start belong to problems with different objectives, so "
