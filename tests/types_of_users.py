@@ -22,6 +22,8 @@ from optiframe_hodgerank.solvers.lbi import LinearizedBregman
 budget = of.Budget(iterations=5)
 problem = of.problem("projection", point=[1.0, 2.0], onto="simplex")
 result = of.solve(problem, "scipy.lbfgs", budget=budget, seed=1)
+within = of.Minimize("squared-distance", over=[{"name": "simplex"}, "non-negative"])
+nearest = of.Projection([1.0, 2.0], onto=["simplex", {"name": "box", "upper": 0.5}])
 status: of.Status = result.status
 solver = LinearizedBregman(kappa=2.0)
 """

@@ -68,7 +68,7 @@ class Composite(Problem[Any]):
     def __init__(
         self,
         objective: Objective | Mapping[str, Any] | str | None = None,
-        over: ConstraintSet | Mapping[str, Any] | str | None = None,
+        over: ConstraintSet | Mapping[str, Any] | str | Sequence[Any] | None = None,
         plus: Regularizer | Mapping[str, Any] | str | Sequence[Any] | None = None,
         start: Any = None,
         optimum: float | None = None,
@@ -179,7 +179,7 @@ class Minimize(Composite):
     def __init__(
         self,
         objective: Objective | Mapping[str, Any] | str | None = None,
-        over: ConstraintSet | Mapping[str, Any] | str | None = None,
+        over: ConstraintSet | Mapping[str, Any] | str | Sequence[Any] | None = None,
         start: Any = None,
         optimum: float | None = None,
         **unknown: Any,

@@ -31,7 +31,10 @@ class Projection(Problem[Any]):
     ] = Field(description="the set to project onto")
 
     def __init__(
-        self, point: Any = None, onto: ConstraintSet | Mapping[str, Any] | str | None = None, **unknown: Any
+        self,
+        point: Any = None,
+        onto: ConstraintSet | Mapping[str, Any] | str | Sequence[Any] | None = None,
+        **unknown: Any,
     ) -> None:
         given = {"point": point, "onto": onto}
         Record.__init__(self, **{k: v for k, v in given.items() if v is not None}, **unknown)
