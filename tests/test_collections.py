@@ -122,5 +122,5 @@ def test_the_name_of_a_data_set_that_ends_like_a_file_is_no_missing_file(tmp_pat
 
     for table in ({"dataset": "corner.csv"}, {"dataset": {"name": "corner.csv"}}):
         check_inputs(table, "minimize", tmp_path)
-    with pytest.raises(InvalidInput, match="there is no file corners.csv"):
+    with pytest.raises(InvalidInput, match=r"there is no file corners\.csv"):
         check_inputs({"dataset": "corners.csv"}, "minimize", tmp_path)
