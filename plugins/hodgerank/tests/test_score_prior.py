@@ -42,7 +42,7 @@ def test_a_matrix_of_few_wins_does_not_claim_to_know_that_items_are_equal() -> N
     assert (answer.high - answer.low).min() > 0.7  # .26 with the variance that was chosen taken for granted
 
 
-@pytest.mark.parametrize(("items", "votes"), [(3, 3), (6, 20), (12, 40)])
+@pytest.mark.parametrize(("items", "votes"), [(3, 3), (12, 40)])
 @pytest.mark.parametrize("spread", [0.3, 1.0])
 def test_few_votes_do_not_predict_worse_than_a_coin(items: int, votes: int, spread: float) -> None:
     rng, loss = np.random.default_rng(3), []

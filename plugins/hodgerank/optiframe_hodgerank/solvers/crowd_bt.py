@@ -76,7 +76,7 @@ class CrowdBradleyTerry(Solver[PairwiseRanking, Ranking, Crowd | None]):
     Leaving them out is consistent under Davidson's model, whose parameter is found afterwards.
 
     **The prior of the scores** is normal scores of variance 10, which is weak. Without workers, or with one,
-    it is normal scores of the variance that the votes make likely, where before them a standard deviation of
+    it is normal scores as wide as the votes make likely, where before them a standard deviation of
     1 is the likeliest; where items have 100 votes and more, of the variance of plain Bradley-Terry less what
     noise adds.
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from optiframe.numbers import number
 from optiframe.records.fields import Array
 from optiframe_hodgerank.votes.covariates import CovariateVotes
 from optiframe_hodgerank.votes.maximum import Likelihood, Point, maximum
@@ -38,7 +39,7 @@ def nearly(votes: Tally, covariates: CovariateVotes | None = None) -> Point:
 
 
 def chosen(votes: Tally) -> ScorePrior:
-    """Normal scores of the variance that the votes make likely: the mean over six spreads (`_by_spread`).
+    """Normal scores as wide as the votes make likely: the mean over six spreads (`_by_spread`).
 
     Where votes are plenty, it is the variance of a first fit less what noise adds, which saves some six fits.
     """
@@ -46,8 +47,9 @@ def chosen(votes: Tally) -> ScorePrior:
     if 2 * (votes.won + votes.lost).sum() >= _PLENTY * votes.items:
         return ScorePrior(_precision(first), "normal scores: votes are plenty")
     chance, _ = _by_spread(votes, first.theta)
-    variance = float(chance @ _SPREADS**2)
-    return ScorePrior(1 / variance, f"normal scores of variance {variance:.3g}, which the votes make likely")
+    spread = float(chance @ _SPREADS)
+    why = f"normal scores of deviation {number(spread)}, which the votes make likely"
+    return ScorePrior(1 / spread**2, why)
 
 
 def errors(point: Point) -> Array:
