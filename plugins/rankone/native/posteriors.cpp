@@ -69,7 +69,8 @@ public:
     Step(const Labels& labels, Weights weight, std::span<const double> counts, const Prior& prior)
         : labels_(labels), weight_(weight), n_(labels.classes), own_(prior.without_own ? 1.0 : 0.0),
           own_share_(prior.shares.empty() ? 0.0 : own_), strength_(prior.strength), shares_(1, n_, 0.0),
-          odds_(prior.odds, n_), errors_(prior.errors, n_), hits_(n_, n_, 0.0), chances_(counts, n_),
+          odds_(prior.odds, n_), errors_(prior.errors, n_), hits_(n_, n_, 0.0), row_(numbered(labels)),
+          chances_(1 + (row_.empty() ? labels.workers * n_ : std::ranges::max(row_)), n_, 0.0),
           of_class_(labels.workers, n_, prior.strength), right_(labels.workers, prior.right),
           all_(labels.workers, prior.labels), before_(1, n_, 0.0), product_(1, n_, 0.0) {
         for (std::size_t k = 0; k < n_; ++k) {
@@ -78,22 +79,28 @@ public:
             hits_.at(k, k) = 1.0;
         }
         interrupt::Pace pace;
-        const auto cells = static_cast<std::int64_t>(n_ * n_);
-        for (std::size_t j = 0; j < labels.workers; ++j, pace.after(cells))
-            for (std::size_t l = 0; l < n_; ++l)
+        for (std::size_t j = 0; j < labels.workers; ++j)
+            for (std::size_t l = 0; l < n_; ++l) {
+                if (!was_given(j, l)) continue;
+                const double* count = &counts[(j * n_ + l) * n_];
                 for (std::size_t k = 0; k < n_; ++k) {
-                    const double count = chances_.at(j * n_ + l, k);
-                    of_class_.at(j, k) += count;
-                    all_[j] += count;
-                    if (k == l) right_[j] += count;
+                    chances_.at(row(j, l), k) = count[k];
+                    of_class_.at(j, k) += count[k];
+                    all_[j] += count[k];
                 }
+                right_[j] += count[l];
+                pace.after(static_cast<std::int64_t>(n_));
+            }
         if (prior.without_own) return;
-        for (std::size_t j = 0; j < labels.workers; ++j, pace.after(cells))
-            for (std::size_t l = 0; l < n_; ++l)
+        for (std::size_t j = 0; j < labels.workers; ++j)
+            for (std::size_t l = 0; l < n_; ++l) {
+                if (!was_given(j, l)) continue;
                 for (std::size_t p = 0; p < chances_.packs(); ++p) {
                     const auto found = chance(j, l, p, 0.0);
-                    std::copy_n(found.of, Width, chances_.pack(j * n_ + l, p));
+                    std::copy_n(found.of, Width, chances_.pack(row(j, l), p));
                 }
+                pace.after(static_cast<std::int64_t>(n_));
+            }
     }
 
     // New posteriors of a task in place of the former ones; their largest change.
@@ -126,6 +133,27 @@ public:
     bool refused() const { return refused_; }
 
 private:
+    // From 1, the row of each label that each worker gave, and 0 for all others; of few classes every label has one.
+    // With many classes most workers give few of them, and the others' rows would take most of the time.
+    static std::vector<std::uint32_t> numbered(const Labels& labels) {
+        if constexpr (Width < 8) return {};
+        std::vector<std::uint32_t> row(labels.workers * labels.classes, 0);
+        for (std::int64_t e = 0; e < std::ssize(labels.label); ++e)
+            row[labels.worker_of(e) * labels.classes + labels.label_of(e)] = 1;
+        std::uint32_t last = 0;
+        for (auto& each : row)
+            if (each != 0) each = ++last;
+        return row;
+    }
+    [[gnu::always_inline]] std::size_t row(std::size_t worker, std::size_t label) const {
+        const auto cell = worker * n_ + label;
+        if constexpr (Width < 8)
+            return cell;
+        else
+            return row_[cell];
+    }
+    bool was_given(std::size_t worker, std::size_t label) const { return Width < 8 || row(worker, label) != 0; }
+
     [[gnu::always_inline]] std::size_t worker_of(std::int64_t e) { return code(labels_.worker[e], labels_.workers); }
     [[gnu::always_inline]] std::size_t label_of(std::int64_t e) { return code(labels_.label[e], labels_.classes); }
     [[gnu::always_inline]] std::size_t code(const std::int32_t& place, std::size_t count) {
@@ -142,7 +170,7 @@ private:
                                                   double* __restrict overs, double* __restrict unders) const {
         const double *q = before_.pack(0, p), *odds = odds_.pack(0, p), *of_class = of_class_.pack(worker, p);
         const double *errors = errors_.pack(label, p), *hits = hits_.pack(label, p);
-        const double* given = chances_.pack(worker * n_ + label, p);
+        const double* given = chances_.pack(row(worker, label), p);
         const double right = right_[worker] - times * before_.at(0, label), wrong = all_[worker] - times - right;
         const double strength = strength_;
 #pragma GCC unroll 1
@@ -175,7 +203,7 @@ private:
                 for (std::size_t k = 0; k < Width; ++k) overs.of[k] /= unders.of[k];
             } else {
                 for (auto e = begin; e < end; ++e) {
-                    const double* chance = chances_.pack(worker_of(e) * n_ + label_of(e), p);
+                    const double* chance = chances_.pack(row(worker_of(e), label_of(e)), p);
                     for (std::size_t k = 0; k < Width; ++k) overs.of[k] *= chance[k];
                 }
             }
@@ -191,7 +219,7 @@ private:
             for (std::size_t p = 0; p < product_.packs(); ++p) {
                 Pack<Width> found;
                 if (own_ > 0.0) found = chance(worker, label, p, times);
-                const double* chance = own_ > 0.0 ? found.of : chances_.pack(worker * n_ + label, p);
+                const double* chance = own_ > 0.0 ? found.of : chances_.pack(row(worker, label), p);
                 for (std::size_t k = 0; k < Width && p * Width + k < n_; ++k)
                     product_.pack(0, p)[k] += times * std::log(chance[k]);
             }
@@ -211,6 +239,7 @@ private:
     double own_, own_share_, strength_;
     Rows<Width> shares_, odds_;
     Rows<Width> errors_, hits_;       // of each label
+    std::vector<std::uint32_t> row_;  // where a worker's label has its row of chances_
     Rows<Width> chances_;             // of each worker's labels; N_kl where labels' own parts are taken out
     Rows<Width> of_class_;            // s + N_k of each worker
     std::vector<double> right_, all_; // of each worker: A, and A + B

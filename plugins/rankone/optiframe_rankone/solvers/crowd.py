@@ -45,9 +45,9 @@ class CrowdMean(Solver[LabelAggregation, Aggregation, Workers]):
     no part in the fits and are judged by their outcome.
 
     `Result.detail` has the workers' accuracies and confusion matrices, of the third fit. A step of a fit
-    takes two passes over the labels; memory is 16 M^2 bytes a worker and 16 M bytes a task for M classes, M
-    rounded up to 2, 4 or a multiple of 8. An iterate is a fit, and stands for as many iterations as that took
-    steps.
+    takes two passes over the labels and three over the confusion matrices; memory is 16 M^2 bytes a worker
+    and 16 M bytes a task for M classes, M rounded up to 2, 4 or a multiple of 8. An iterate is a fit, and
+    stands for as many iterations as that took steps.
     """
 
     name = "labels.crowd"
