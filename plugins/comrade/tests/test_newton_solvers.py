@@ -16,7 +16,7 @@ from optiframe_comrade.protocol.coordinator import TooManyFaults
 from optiframe_comrade.solvers.comrade import Comrade
 from optiframe_comrade.solvers.distributed import Distributed
 from optiframe_comrade.solvers.giant import Giant, RobustGiant
-from optiframe_comrade.solvers.polished import Polished
+from optiframe_comrade.solvers.polished import Polished, risen
 from optiframe_comrade.solvers.robust_gradient import RobustGradient
 
 import optiframe
@@ -156,6 +156,30 @@ def test_polishing_trusts_whoever_gave_no_reason_not_to() -> None:
     assert gap(promised) < 1e-12
     trimmed = run("newton.polished", on, byzantine=0.1, screen="filter", filter="norm")
     assert gap(trimmed) > 1e-5  # the terms of four honest workers are missing
+
+
+def test_polishing_that_liars_carry_away_goes_back_to_the_floor_and_says_so() -> None:
+    attack = {"name": "alie", "z": 10.0}
+    unseen = {"byzantine": 0.4, "attack": attack, "outlier_limit": 1e9}  # so that nobody is left out
+    result = run("newton.polished", problem(4000, 10), **unseen)
+    found = result.problem.objective(result.detail.points[-1]) - least_objective(result.problem)
+    assert found < 2e-3
+    (warning,) = [one for one in result.findings if one.identifier == "federation.polishing-undone"]
+    assert warning.level == "warning"
+    assert result.status is Status.FINISHED
+
+
+def test_a_rise_is_seen_whatever_two_fifths_of_the_workers_report() -> None:
+    rng = np.random.default_rng(0)
+    before = dict.fromkeys(range(20), 1.0)
+
+    def after(mean: float, lies: float) -> dict[int, float]:
+        return dict(enumerate([*([1 + lies] * 8), *(1 + mean + 0.1 * rng.standard_normal(12))]))
+
+    assert all(risen(before, after(0.5, lies)) for lies in (-1e9, -0.5, 0.5, 1e9))
+    assert not any(risen(before, after(-0.1, lies)) for lies in (-1e9, -0.1))
+    assert not risen(before, before)
+    assert not risen({0: 1.0}, {0: 2.0})  # of one worker the line search has seen to it
 
 
 @pytest.mark.slow

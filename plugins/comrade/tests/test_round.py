@@ -14,7 +14,9 @@ from optiframe_comrade.backends.in_process import InProcess
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, OBJECTIVE, Broadcast, Fault, Reply
 from optiframe_comrade.parts.attacks import Negative
 from optiframe_comrade.parts.filters import Mean, Norm
+from optiframe_comrade.parts.hessian_metric import HessianMetric
 from optiframe_comrade.parts.kinds import Attack, Compressor, Filter, Nothing
+from optiframe_comrade.parts.metric import Metric
 from optiframe_comrade.protocol.coordinator import Coordinator, TooManyFaults
 from optiframe_comrade.protocol.reply_checks import check_reply, open_reply
 from optiframe_comrade.protocol.sharding import split
@@ -172,11 +174,19 @@ def test_more_faults_than_the_budget_end_the_run_and_name_the_workers() -> None:
     assert caught.value.overflows == 1
 
 
-def test_the_noise_is_the_standard_error_of_the_average() -> None:
+def test_the_signal_is_the_average_over_its_standard_error() -> None:
     rows = np.random.default_rng(0).standard_normal((5, 3))
     combined = coordinating(Scripted(*rows), trim=0, chosen=Mean()).newton_step(NEWTON_STEP, np.zeros(3))
     expected = np.sqrt((rows.var(axis=0, ddof=1) / 5).sum())
-    assert combined.noise == pytest.approx(expected)
+    assert combined.signal == pytest.approx(np.linalg.norm(rows.mean(axis=0)) / expected)
+
+
+def test_in_a_metric_flat_directions_do_not_drown_the_signal() -> None:
+    rows = np.random.default_rng(0).standard_normal((12, 2)) * [1e6, 0.1] + [0.0, 1.0]
+    coordinator = coordinating(Scripted(*rows), trim=0, chosen=HessianMetric())
+    assert coordinator.newton_step(NEWTON_STEP, np.zeros(2)).signal < 2
+    coordinator.metric = Metric(np.array([1e-7, 1.0]), np.eye(2)[:, :1], np.ones(1), 1.0)
+    assert coordinator.newton_step(NEWTON_STEP, np.zeros(2)).signal > 20
 
 
 def test_shards_of_unequal_size_are_weighed_so_that_the_mean_is_of_all_terms() -> None:
@@ -189,7 +199,7 @@ def test_shards_of_unequal_size_are_weighed_so_that_the_mean_is_of_all_terms() -
     mean = coordinator.combine(coordinator.weigh(coordinator.ask(GRADIENT, w)))
     np.testing.assert_allclose(mean.vector, f.gradient(w), rtol=1e-12)
     values = coordinator.objectives(w, np.ones(3), np.array([0.0, 0.5]), range(4))
-    np.testing.assert_allclose(values, [f.value(w), f.value(w - 0.5)], rtol=1e-12)
+    np.testing.assert_allclose(values.vectors.mean(axis=0), [f.value(w), f.value(w - 0.5)], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("byzantine", "left_out"), [(0, 0), (1, 3), (2, 4)])

@@ -5,6 +5,7 @@ Every solver of this plugin is a few lines on top of `Coordinator`, whatever bac
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -61,14 +62,15 @@ class Replies:
 
 @dataclass(frozen=True)
 class Combined:
-    """A filtered average: the vector, who is in it (all, for a filter that does not choose), its noise.
+    """A filtered average: the vector, who is in it (all, for a filter that does not choose), its signal.
 
-    `noise` is the standard error of the average, estimated from how the vectors in it differ.
+    `signal` is the length of the average over its standard error, estimated from how the vectors in it
+    differ; in the metric of the run, where there is one, from how far the middle one of all is off.
     """
 
     vector: Array
     kept: tuple[int, ...]
-    noise: float
+    signal: float
 
 
 class Coordinator:
@@ -172,10 +174,14 @@ class Coordinator:
         """
         trim = max(0, self.lies - (len(self.workers) - len(replies.senders)))
         rule = self.rule(replies.kind)
+        signal = None
         if isinstance(rule, WithinMetric):
             mixture = rule.mixture(replies.vectors, trim)
             kept: Indices | None = mixture.kept
             vector = mixture.weights @ replies.vectors
+            # A mean over workers would be as large as liars want it to be, and they would look like noise.
+            length = float(np.linalg.norm(rule.coordinates(vector[np.newaxis])))
+            signal = _ratio(length, math.sqrt(float(np.median(mixture.apart)) / len(replies.vectors)))
             if replies.kind in (NEWTON_STEP, STEP_WITH_VALUE):
                 self.ledger.measured(replies.round, replies.senders, mixture.apart)
         else:
@@ -187,21 +193,25 @@ class Coordinator:
                 f"got one of shape {vector.shape}"
             )
         rows = range(len(replies.senders)) if kept is None else [int(row) for row in kept]
-        return self._entered(replies, rows, vector)
+        return self._entered(replies, rows, vector, signal)
 
     def average(self, replies: Replies, rows: Sequence[int] | None = None) -> Combined:
         """The plain mean of some of the replies, or of all of them: of workers chosen otherwise."""
         chosen = range(len(replies.senders)) if rows is None else rows
         return self._entered(replies, chosen, np.asarray(replies.vectors[list(chosen)].mean(axis=0)))
 
-    def _entered(self, replies: Replies, rows: Sequence[int], vector: Array) -> Combined:
+    def _entered(
+        self, replies: Replies, rows: Sequence[int], vector: Array, signal: float | None = None
+    ) -> Combined:
         chosen = set(rows)
         out = tuple(sender for row, sender in enumerate(replies.senders) if row not in chosen)
         self.ledger.trim(replies.round, out)
-        spread = replies.vectors[list(rows)] - vector
-        with np.errstate(over="ignore"):  # the squares of a lie need not be finite
-            noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
-        return Combined(vector, tuple(replies.senders[row] for row in rows), noise)
+        if signal is None:
+            spread = replies.vectors[list(rows)] - vector
+            with np.errstate(over="ignore"):  # the squares of a lie need not be finite
+                noise = float(np.sqrt((spread**2).sum() / max(1, len(rows) * (len(rows) - 1))))
+            signal = _ratio(float(np.linalg.norm(vector)), noise)
+        return Combined(vector, tuple(replies.senders[row] for row in rows), signal)
 
     def newton_step(self, kind: str, point: Array) -> Combined:
         """One round of Algorithm 1: what to subtract from the point."""
@@ -215,10 +225,9 @@ class Coordinator:
         sizes = np.array([self.workers.sizes[sender] for sender in replies.senders], dtype=np.float64)
         return replace(replies, vectors=replies.vectors * (sizes / sizes.mean())[:, np.newaxis])
 
-    def objectives(self, point: Array, direction: Array, steps: Array, to: Sequence[int]) -> Array:
-        """The average objective of some workers at point - t direction, for each step t."""
-        replies = self.weigh(self.ask(OBJECTIVE, point, to, direction=direction, steps=steps))
-        return np.asarray(replies.vectors.mean(axis=0))
+    def objectives(self, point: Array, direction: Array, steps: Array, to: Sequence[int]) -> Replies:
+        """The objectives of some workers at point - t direction, for each step t; their mean is of all."""
+        return self.weigh(self.ask(OBJECTIVE, point, to, direction=direction, steps=steps))
 
     def _complaint(self, number: int, faults: Sequence[Fault], asked: int) -> str:
         names = self.workers.names
@@ -228,3 +237,7 @@ class Coordinator:
             f"round {number}: {len(faults)} of {asked} workers failed and the trim budget covers "
             f"{self.trim}: {said}{more}; raise `trim`, or see to these workers"
         )
+
+
+def _ratio(length: float, noise: float) -> float:
+    return length / noise if noise > 0.0 else math.inf

@@ -81,7 +81,8 @@ class Ledger:
     none of the round when the reply came from there in time; their bytes, as those of the shards first
     handed out, are not in `bytes_down`, nor is a reply refused before a move in `bytes_up`. `exiled` names
     workers no longer asked at all, with their outlier score (`newton.polished`). `rejected` has the rounds
-    whose point was not accepted, since the workers' objectives rose.
+    whose point was not accepted, since the workers' objectives rose. `unpolished` says that
+    `newton.polished` went back to the error floor, since they rose by its steps from there.
     """
 
     names: list[str] = field(default_factory=list)
@@ -93,6 +94,7 @@ class Ledger:
     exiled: dict[str, float] = field(default_factory=dict)
     moves: Sequence[Move] = ()
     rejected: list[int] = field(default_factory=list)
+    unpolished: bool = False
     _apart: dict[int, Array] = field(default_factory=dict)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Ledger:

@@ -25,7 +25,7 @@ _DIRECTIONS = 2  # of scatter for each column of the first sketch
 _LEAST = 0.5  # of a step, however far steps seem to lead beyond the minimum
 _AGAIN = 3  # updates in a row that take back nothing, after which steps are whole again
 _SHORTER = 3  # times a step is shortened to a quarter before the floor is reached
-_ROUNDING = 1e-15  # relative error of a mean of losses
+ROUNDING = 1e-15  # relative error of a mean of losses
 
 
 class Comrade(Distributed):
@@ -138,4 +138,4 @@ def _falls(before: tuple[int, ...], values: Array, after: tuple[int, ...], ahead
     known = dict(zip(before, values, strict=True))
     with np.errstate(over="ignore"):
         changes = np.array([new - known[who] for who, new in zip(after, ahead, strict=True) if who in known])
-    return len(changes) > 0 and float(np.median(changes)) <= _ROUNDING * float(np.median(np.abs(values)))
+    return len(changes) > 0 and float(np.median(changes)) <= ROUNDING * float(np.median(np.abs(values)))

@@ -220,7 +220,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 # left: a zero update alone says nothing.
                 residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
                 said = _said_anew(run, said, coordinator.ledger)  # this may be the last point
-                yield Iterate(x, residual, 1, _columns(coordinator, update, length), coordinator.ledger)
+                yield Iterate(x, residual, 1, _columns(coordinator, update), coordinator.ledger)
             _said_anew(run, said, coordinator.ledger)
             if ended:
                 return Status.FINISHED, "at its floor: no step makes the workers' objectives fall any more"
@@ -318,14 +318,14 @@ def _plain(operation: Any) -> str:
     return words.get(operation.__name__, str(operation.__name__))
 
 
-def _columns(coordinator: Coordinator, update: Combined, length: float) -> dict[str, float]:
+def _columns(coordinator: Coordinator, update: Combined) -> dict[str, float]:
     ledger = coordinator.ledger
     return {
         "rounds": float(ledger.rounds),
         "bytes_up": float(ledger.bytes_up),
         "bytes_down": float(ledger.bytes_down),
         "kept": float(len(update.kept)),
-        "signal": length / update.noise if update.noise > 0 else math.inf,
+        "signal": update.signal,
     }
 
 

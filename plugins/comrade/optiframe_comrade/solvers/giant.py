@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -33,13 +34,24 @@ def averaged_step(coordinator: Coordinator, x: Array) -> tuple[Combined, Combine
     return gradient, coordinator.average(replies)
 
 
-def searched(coordinator: Coordinator, x: Array, gradient: Combined, update: Combined) -> float:
+@dataclass(frozen=True)
+class Searched:
+    """A step's length, and the objectives of the workers before and after it, as they report them."""
+
+    length: float
+    senders: tuple[int, ...]
+    before: Array
+    after: Array
+
+
+def searched(coordinator: Coordinator, x: Array, gradient: Combined, update: Combined) -> Searched:
     """The longest step that decreases the workers' averaged objective enough (Armijo); one round."""
-    lengths = np.concatenate([[0.0], _LENGTHS])
-    values = coordinator.objectives(x, update.vector, lengths, gradient.kept)
+    replies = coordinator.objectives(x, update.vector, np.concatenate([[0.0], _LENGTHS]), gradient.kept)
+    values = replies.vectors.mean(axis=0)
     slope = float(gradient.vector @ update.vector)
     enough = values[1:] <= values[0] - _ENOUGH * _LENGTHS * slope
-    return float(_LENGTHS[np.argmax(enough)]) if enough.any() else float(_LENGTHS[-1])
+    at = int(np.argmax(enough)) if enough.any() else len(_LENGTHS) - 1
+    return Searched(float(_LENGTHS[at]), replies.senders, replies.vectors[:, 0], replies.vectors[:, 1 + at])
 
 
 class _TwoRounds(Distributed):
@@ -54,7 +66,7 @@ class _TwoRounds(Distributed):
     def steps(self, coordinator: Coordinator, x: Array, f: FiniteSum) -> Iterator[tuple[Array, Combined]]:
         while True:
             gradient, update = averaged_step(coordinator, x)
-            length = searched(coordinator, x, gradient, update) if self.search == "armijo" else 1.0
+            length = searched(coordinator, x, gradient, update).length if self.search == "armijo" else 1.0
             x = x - length * update.vector
             yield x, update
 

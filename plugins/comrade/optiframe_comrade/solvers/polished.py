@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
+from scipy.stats import t
 
 from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import GRADIENT, NEWTON_STEP, STEP_WITH_GRADIENT
 from optiframe_comrade.parts import robust_means
 from optiframe_comrade.protocol.coordinator import Combined, Coordinator, Replies
-from optiframe_comrade.solvers.comrade import Comrade, checked_steps
+from optiframe_comrade.solvers.comrade import ROUNDING, Comrade, checked_steps
 from optiframe_comrade.solvers.giant import averaged_step, searched
 from optiframe_comrade.unused_parameters import Unused
+
+_LEVEL, _DEGREES = 0.005, 8.0  # of the test whether objectives rose
+_DEVIATION = 1.4826  # standard deviation of a normal variable over its median absolute deviation
 
 
 class Polished(Comrade):
@@ -25,7 +29,9 @@ class Polished(Comrade):
 
     The floor is where the workers' updates no longer agree on a direction: their average is no
     longer than `floor` times its own standard error. From there a step takes two rounds, as in
-    GIANT, and a third for its length.
+    GIANT, and a third for its length. If these steps make the median of the workers' objectives rise by more
+    than chance, somebody lies without standing out: then the run goes back to the floor, and ends as
+    `newton.comrade` does.
 
     Leaving out a fixed number of workers would now be the error: with the terms of b of m honest
     workers missing, the minimum moves by a gap of about d/(2n) b/(m - b). So, by default, only
@@ -66,14 +72,17 @@ class Polished(Comrade):
         # is for any d. Among twenty honest workers of a9a updates and gradients exceed 2, not 3.
         limit = max(3.0, 1 + 4 / math.sqrt(len(x))) if self.outlier_limit is None else self.outlier_limit
         highest = np.zeros(len(coordinator.workers))
-        for point, update, replies in islice(self._first_phase(coordinator, x), self.rough):
+        first_phase, reached = self._first_phase(coordinator, x), None
+        for point, update, replies in islice(first_phase, self.rough):
             senders = list(replies.senders)
             highest[senders] = np.maximum(highest[senders], outlier_score(replies.vectors))
-            if float(np.linalg.norm(update.vector)) <= self.floor * update.noise:
+            reached = point, update
+            if update.signal <= self.floor:
                 break
             x = point
             yield x, update
         trusted = self._trusted(coordinator, highest, limit)
+        at_floor: dict[int, float] = {}  # objectives there, as the workers report them
         while True:
             if self.screen == "filter":
                 gradient, update = averaged_step(coordinator, x)
@@ -83,8 +92,18 @@ class Polished(Comrade):
                 )
                 replies = coordinator.ask(STEP_WITH_GRADIENT, x, gradient.kept, gradient=gradient.vector)
                 update = coordinator.average(replies)
-            x = x - searched(coordinator, x, gradient, update) * update.vector
+            step = searched(coordinator, x, gradient, update)
+            at_floor = at_floor or dict(zip(step.senders, step.before, strict=True))
+            if risen(at_floor, dict(zip(step.senders, step.after, strict=True))):
+                break
+            x = x - step.length * update.vector
             yield x, update
+        # Somebody is trusted who lies: back to the floor, and on as `newton.comrade` would.
+        coordinator.ledger.unpolished = True
+        if reached is not None:
+            yield reached
+        for point, update, _ in first_phase:
+            yield point, update
 
     def _first_phase(self, coordinator: Coordinator, x: Array) -> Iterator[tuple[Array, Combined, Replies]]:
         if self.filter.in_metric:
@@ -123,3 +142,23 @@ def outlier_score(vectors: Array) -> Array:
         return np.where(distances > 0, np.inf, 0.0)
     with np.errstate(over="ignore"):
         return np.asarray(distances / middle)
+
+
+def risen(before: Mapping[int, float], after: Mapping[int, float]) -> bool:
+    """Whether the workers' objectives rose by more than chance makes of honest workers' different data.
+
+    The median change, which fewer than half of them cannot carry away, over its standard error is compared
+    with Student's t of (m - 1)/2 degrees of freedom, at most 8. The error is that of the half, above or below
+    the median, which scatters less: liars who report a fall, or a huge rise, widen one of them only. Of
+    normal changes that average zero 3% at most are called a rise, whatever m; a gain makes it less.
+    """
+    changes = np.sort([after[who] - before[who] for who in after if who in before])
+    count = len(changes)
+    if count < 2:
+        return False
+    middle = float(np.median(changes))
+    above, below = changes[(count + 1) // 2 :] - middle, middle - changes[: count // 2]
+    spread = _DEVIATION * min(float(np.median(above)), float(np.median(below)))
+    chance = float(t.isf(_LEVEL, min((count - 1) / 2, _DEGREES)))
+    rounding = ROUNDING * float(np.median(np.abs(list(after.values()))))
+    return middle > chance * math.sqrt(math.pi / 2 / count) * spread + rounding

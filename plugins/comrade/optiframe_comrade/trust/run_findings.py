@@ -11,7 +11,7 @@ from optiframe_comrade.trust.differing import differing
 
 
 def ledger_findings(ledger: Ledger) -> Iterator[Finding]:
-    """Who differs from the others, and whether the check of the steps has rejected any."""
+    """Who differs from the others, and what the checks of the steps have rejected."""
     found = differing(ledger.apart)
     if found:
         said = [f"{ledger.names[worker]} ({number(times)} times)" for worker, times in found.items()]
@@ -30,4 +30,12 @@ def ledger_findings(ledger: Ledger) -> Iterator[Finding]:
             "workers' objectives rose. At the error floor this is usual. If the objective is far above its "
             "floor, a worker may report false values",
             identifier="federation.steps-rejected",
+        )
+    if ledger.unpolished:
+        yield Finding(
+            "warning",
+            "Steps with the averaged gradients made the workers' objectives rise, so some workers probably "
+            "send false values without standing out. The run went back to its error floor and ended as "
+            "newton.comrade does: the answer is not the minimum",
+            identifier="federation.polishing-undone",
         )
