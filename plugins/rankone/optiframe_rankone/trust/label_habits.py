@@ -17,6 +17,7 @@ from optiframe_rankone.data import Crowd
 from optiframe_rankone.read.copies import AGREEMENT, Workers, groups_of_copies
 
 _RISK = 0.01  # chance that anybody at all is reported for giving one label only who labels like the others
+_WRONGLY = 0.05  # expected share of those who are named, where a group of such workers is beyond doubt
 _GLANCE = 2**17  # labels looked at first
 _SCALE = 10
 """Numbers up to this many are a scale of classes, such as grades; more may be measurements."""
@@ -53,7 +54,9 @@ def one_label_only(crowd: Crowd) -> Iterator[Finding]:
     """Workers who gave every task the same label, and so contradict the others more often than is usual.
 
     Who was only given tasks of one class does not: a binomial test at the usual share of labels that
-    contradict most others on their task, corrected for the number of workers.
+    contradict most others on their task, corrected for the number of workers. Where many give the same
+    label, others contradict one another, too, and each alone is in doubt: they are also tested together,
+    each task counting once, and named by the rule of Benjamini and Hochberg if that is beyond doubt.
     """
     labels, codes = crowd.labels, crowd.label_codes
     workers = len(labels.worker_ids)
@@ -74,15 +77,26 @@ def one_label_only(crowd: Crowd) -> Iterator[Finding]:
         np.bincount(labels.worker, weights=rows, minlength=workers) for rows in (checked, against)
     )
     chance = betainc(np.maximum(differing, 1.0), tasks - differing + 1.0, share)  # of so many or more
-    found = np.flatnonzero(constant & (differing > 0) & (chance < _RISK / workers))
+    named = chance < _RISK / workers
+    for code in np.unique(some[constant]):
+        group = constant & (some == code) & (tasks > 0)
+        of_group = group[labels.worker] & checked
+        seen, differs = (len(np.unique(labels.task[rows])) for rows in (of_group, of_group & against))
+        if differs and betainc(differs, seen - differs + 1.0, share) < _RISK / len(crowd.classes):
+            members = np.flatnonzero(group)
+            rising = members[np.argsort(chance[members])]
+            passed = chance[rising] <= _WRONGLY * np.arange(1, len(rising) + 1) / len(rising)
+            named[rising[: np.flatnonzero(passed).max(initial=-1) + 1]] = True
+    found = np.flatnonzero(constant & (differing > 0) & named)
     said = [f"{labels.worker_ids[w]} ({crowd.classes[some[w]]}, {labels.per_worker[w]} times)" for w in found]
     if said:
         yield Finding(
             "warning",
             f"{len(said)} worker{'' if len(said) == 1 else 's'} gave every task the same label, where "
-            "others gave other labels: their labels say nothing about the tasks. labels.crowd and "
-            "labels.dawid-skene learn that from the labels; the majority and methods with one skill for each "
-            f"worker (rankone.*) count them as votes: {listed(said)}",
+            "others gave other labels: their labels say nothing about the tasks. Where they are few, "
+            "labels.crowd and labels.dawid-skene learn that from the labels; the majority and methods with "
+            "one skill for each worker (rankone.*) count them as votes. Where they are many, leave them out: "
+            f"{listed(said)}",
             tuple(labels.worker_ids[found].tolist()),
             identifier="labels.one-label-only",
         )
