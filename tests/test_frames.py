@@ -225,7 +225,7 @@ BAD_FILES = {
     "blank lines only": (b"\n\n", "labels.csv is empty; it needs a header line"),
     "header only": (b"task,label\n", "labels.csv has no rows"),
     "missing column": (b"tsk,label\n1,2\n", "no column 'task'; it has 'tsk', 'label'"),
-    "bars": (b"task|label\n1|2\n", "labels.csv has no column 'task'; it has 'task|label'"),
+    "colons": (b"task:label\n1:2\n", "labels.csv has no column 'task'; it has 'task:label'"),
     "header twice": (b"task,label\n1,2\n\ntask,label\n3,4\n", "labels.csv line 4 repeats the header; delete"),
     "files one after the other": (
         b"\xef\xbb\xbfa,task,label\n0,1,2\n" * 3,
@@ -275,7 +275,7 @@ BAD_VALUES = {
     "number": (5, "a int is not a table"),
     "list": ([1, 2], "a list is not a table"),
     "matrix": (np.zeros((2, 2)), "a ndarray is not a table"),
-    "lazy frame": (pl.LazyFrame({"task": [1]}), "a LazyFrame is not a table"),
+    "lazy frame": (pl.LazyFrame({"task": [1]}), "or Excel file; call its collect() first"),
     "no rows": (pa.table({"task": pa.array([], pa.int64())}), "labels has no rows"),
     "no columns": (pd.DataFrame(), "labels has no column 'task'; it has none"),
     "empty mapping": ({}, "labels has no column 'task'; it has none"),

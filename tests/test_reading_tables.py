@@ -243,8 +243,8 @@ def test_ids_may_be_called_as_columns_are() -> None:
     assert ranking(table).comparisons.margin.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("separator", [";", "\t"])
-def test_semicolons_and_tabs_separate_values_where_the_header_has_nothing_else(
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_semicolons_tabs_and_bars_separate_values_where_the_header_has_nothing_else(
     tmp_path: Path, separator: str
 ) -> None:
     path = tmp_path / "own.csv"
@@ -255,6 +255,16 @@ def test_semicolons_and_tabs_separate_values_where_the_header_has_nothing_else(
     assert table.place(1) == "line 3"
     path.write_text(f'"task"{separator}"worker{separator}or"\n1{separator}2\n')
     assert read_table(path, ("task",), title="labels").unused == (f"worker{separator}or",)
+
+
+def test_levels_of_the_index_are_read_where_they_are_called_as_columns_are() -> None:
+    frame = pd.DataFrame({"task": [1, 2], "worker": ["a", "b"], "label": ["x", "y"]})
+    for levels in (["task"], ["task", "worker"]):
+        table = read_table(frame.set_index(levels), ("task", "worker", "label"), title="labels")
+        assert [table[name].tolist() for name in frame] == [[1, 2], ["a", "b"], ["x", "y"]]
+    own = frame.rename(columns={"task": "photo"}).set_index("photo")
+    table = read_table(own, ("task", "worker"), title="labels", rename={"task": "photo"})
+    assert table["task"].tolist() == [1, 2]
 
 
 def test_a_header_with_commas_is_separated_by_commas_whatever_else_it_holds(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from optiframe.tables.columns import GAP_WORDS
 
 INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_SEPARATORS = ",;\t"
+_SEPARATORS = ",;\t|"
 _LOOKED_AT = 20  # lines that show which of several signs in the header separates
 _DECLARED = re.compile(r'\s*"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 
@@ -25,7 +25,7 @@ def heading(text: str) -> str:
 
 
 def separator_of(line: str, below: Iterable[str]) -> str:
-    """The one of comma, semicolon and tab that the header's line has; a comma when in doubt.
+    """The one of comma, semicolon, tab and vertical bar that the header's line has; a comma when in doubt.
 
     Of several it is the one that gives the first lines below as many values as the header, and the most: a
     name such as "Points (1,5 at most)" holds another.

@@ -51,10 +51,10 @@ def _as_text(values: list[Any]) -> list[str | None]:
 def read_csv(path: Path, coder: Coder | None = None) -> tuple[Mapping[str, Column], Sequence[int]]:
     """Columns, and the line each row begins in; `InvalidInput` for what is not a CSV file.
 
-    Values are separated by commas, or by semicolons or tabs, as spreadsheets write them in much of the
-    world: by what a first line such as `sep=;` says, else by the one of them that the header has. Where it
-    has several, the lines below decide. Large plain files are read by pyarrow or pandas where installed; the
-    columns are the same, with text as codes, for which `coder` is asked first.
+    Values are separated by commas, or by semicolons, tabs or vertical bars, as spreadsheets write them in
+    much of the world: by what a first line such as `sep=;` says, else by the one of them that the header
+    has. Where it has several, the lines below decide. Large plain files are read by pyarrow or pandas where
+    installed; the columns are the same, with text as codes, for which `coder` is asked first.
     """
     check_is_file(path)
     _refuse_other_formats(path)

@@ -27,9 +27,10 @@ def from_frame(value: Any, title: str, coder: Coder | None) -> tuple[dict[str, C
     try:
         frame: Any = nw.from_native(value, eager_only=True)
     except TypeError:
+        lazy = "; call its collect() first" if hasattr(value, "collect") else ""
         raise InvalidInput(
             f"{title}: a {type(value).__name__} is not a table; give a data frame (pandas, polars, "
-            "pyarrow), a mapping of columns, or the path of a CSV, Parquet or Excel file"
+            f"pyarrow), a mapping of columns, or the path of a CSV, Parquet or Excel file{lazy}"
         ) from None
     except DuplicateError:
         names = getattr(value, "column_names", getattr(value, "columns", ()))  # of pyarrow, and of pandas
@@ -55,8 +56,8 @@ def column_names(frame: Any) -> list[str]:
 
 def with_index(frame: Any, wanted: Collection[str]) -> Any:
     """A pandas frame with the wanted levels of its index as columns; anything else as it is."""
-    names = getattr(getattr(frame, "index", None), "names", ()) if hasattr(frame, "columns") else ()
-    levels = [name for name in names if name in wanted and name not in frame.columns]
+    names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name in wanted]
+    levels = [name for name in names if name not in getattr(frame, "columns", names)]
     # The copy is in one piece; pandas warns when a level goes into one of many columns that is not.
     return frame.copy().reset_index(levels) if levels else frame
 

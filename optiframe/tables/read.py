@@ -32,7 +32,7 @@ from optiframe.tables.columns import (
 )
 from optiframe.tables.excel import is_workbook, merged_words, read_excel
 from optiframe.tables.file_formats import header, read_csv, read_parquet
-from optiframe.tables.frames import column_names, from_frame
+from optiframe.tables.frames import column_names, from_frame, with_index
 from optiframe.tables.unused_columns import likely
 
 __all__ = ["Coded", "Coder", "Column", "Table", "encode", "headings", "missing", "read_table"]
@@ -152,7 +152,7 @@ def read_table(
     elif isinstance(value, Mapping):
         raw = {str(k): given_column(v, f"{title}: column {str(k)!r}") for k, v in value.items()}
     else:
-        raw, backend = from_frame(value, title, coder)
+        raw, backend = from_frame(with_index(value, names.values()), title, coder)
         raw = _without_blank_end(raw)
     columns: dict[str, Column] = {}
     for column, source in names.items():

@@ -14,9 +14,9 @@ _NEAR = 0.8  # of difflib: `weigth` is weight and `wgt`, which is .67, is among 
 # What others call these columns, in lower case, without blanks and underscores, and without `id`.
 _WORDS = {
     "worker": "annotator rater user judge labeler labeller assessor reviewer voter participant respondent "
-    "subject turker coder contributor crowdworker",
+    "subject turker coder contributor crowdworker performer",
     "user": "worker annotator rater judge voter participant respondent subject person customer reader",
-    "task": "item example instance question object sample image document",
+    "task": "item example instance question object sample image document hit",
     "item": "task object alternative option product",
     "label": "winner choice chosen preferred preference answer response annotation judgment judgement vote "
     "rating outcome result",
