@@ -420,7 +420,7 @@ def test_a_problems_progress_becomes_columns_of_the_trace_after_the_solvers_own(
 
 
 def test_a_problems_progress_cannot_hide_a_column_of_every_trace() -> None:
-    with pytest.raises(BrokenPlugin, match=r"test\.followed: progress cannot hold objective"):
+    with pytest.raises(BrokenPlugin, match=r"test\.followed: trace_metrics cannot hold objective"):
         of.solve(Followed(column="objective"), Scripted(points=(1,)))
 
 

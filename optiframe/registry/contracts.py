@@ -68,6 +68,11 @@ def check_class(kind: str, cls: type[Any], name: str) -> None:
         raise broken("must set `problem` to the name of the problem it is for")
     if kind == "part" and not (cls.family and name.startswith(f"{cls.family}.")):
         raise broken(f"must be named family.piece, with `family` set by its base: here {cls.family!r}")
+    for metric, way in getattr(cls, "better", {}).items() if kind == "problem" else ():
+        if way not in ("lower", "higher"):
+            raise broken(
+                f'says in `better` that {metric!r} is better when {way!r}; write "lower" or "higher"'
+            )
     if kind == "solver":
         taken = sorted(_RESERVED & set(cls.model_fields))
         if taken:

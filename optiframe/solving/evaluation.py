@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from optiframe.errors import BrokenPlugin
 from optiframe.problems.minimize import Minimize
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
@@ -43,3 +45,44 @@ class Evaluation:
 def always_has_objective(problem: Problem[Any]) -> bool:
     """Whether nan as an objective means failure: yes for what is its objective, unless it has its own."""
     return type(problem).objective in (Minimize.objective, Projection.objective)
+
+
+OF_EVERY_RUN = ("suboptimality", "objective", "time", "iterations", "evaluations", "cpu", "memory")
+"""What comparisons measure of every run: no metric of a problem can have such a name."""
+
+
+def metrics_of(problem: Problem[Any], solution: Any) -> dict[str, float]:
+    """The metrics of an answer, held to their form.
+
+    Raises
+    ------
+    BrokenPlugin
+        Where one is no number, or has a name of `OF_EVERY_RUN`.
+    """
+    found = numbers_by_name(problem.metrics(solution), f"{problem.name}: metrics()")
+    for name in OF_EVERY_RUN:
+        if name in found:
+            raise BrokenPlugin(f"{problem.name}: a metric cannot be called {name!r}: every run has one")
+    return found
+
+
+def numbers_by_name(given: Any, what: str) -> dict[str, float]:
+    """Python's numbers by name, of whatever kind they were; `BrokenPlugin` for what is none."""
+    if not isinstance(given, Mapping):
+        raise BrokenPlugin(f"{what} must give numbers by name, got a {type(given).__name__}")
+    return {
+        str(name): _number(value, f"{what} gives {value!r:.60} as {name!r}") for name, value in given.items()
+    }
+
+
+def _number(value: Any, said: str) -> float:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int | float):
+        return value
+    try:
+        if not isinstance(value, str | bytes) and not np.ndim(value):
+            return float(value)  # of a tensor, say
+    except (TypeError, ValueError):
+        pass
+    raise BrokenPlugin(f"{said}; a metric is one number")

@@ -12,7 +12,7 @@ import numpy as np
 
 from optiframe.errors import BrokenPlugin
 from optiframe.solving.chain import Chain
-from optiframe.solving.evaluation import Evaluation
+from optiframe.solving.evaluation import Evaluation, numbers_by_name
 from optiframe.solving.result import FEASIBLE, Trace
 from optiframe.solving.solver import Iterate, Solver
 
@@ -58,10 +58,12 @@ class Recorder:
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
         if self._record:
-            scores = self._chain.problems[0].trace_metrics(evaluated.solution)
+            posed = self._chain.problems[0]
+            told = posed.trace_metrics(evaluated.solution)
+            scores = numbers_by_name(told, f"{posed.name}: trace_metrics()")
             taken = row.keys() & scores.keys()
             if taken:
-                raise BrokenPlugin(f"{self._chain.problems[0].name}: progress cannot hold {', '.join(taken)}")
+                raise BrokenPlugin(f"{posed.name}: trace_metrics cannot hold {', '.join(taken)}")
             self.trace.append(row | {k: float(v) for k, v in (scores | info).items()})
         if self._evaluating:
             self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)

@@ -7,6 +7,7 @@ import platform
 import threading
 import warnings
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,13 +20,14 @@ from optiframe.problems.minimize import Composite
 from optiframe.problems.problem import Problem
 from optiframe.problems.projection import Projection
 from optiframe.problems.sets.constraint_set import ConstraintSet
+from optiframe.raised import innermost
 from optiframe.records.fields import as_array
 from optiframe.solving.budget import Budget
 from optiframe.solving.chain import Chain
 from optiframe.solving.clock import Clock
 from optiframe.solving.counting import Spent, limited, observed
 from optiframe.solving.derivative_check import gradient_finding
-from optiframe.solving.evaluation import Evaluation
+from optiframe.solving.evaluation import Evaluation, metrics_of
 from optiframe.solving.given_iterates import check_iterate, verdict
 from optiframe.solving.minimum_check import not_a_minimum
 from optiframe.solving.progress import Silent, Watch
@@ -295,9 +297,16 @@ class Runner:
         metrics: dict[str, float] = {}
         if solution is not None and self.report:
             own = getattr(detail, "diagnose", None)
-            findings += tuple(own()) if callable(own) else ()
-            findings += self.problem.diagnose(solution)
-            metrics = self.problem.metrics(solution)
+            asked = [(type(detail).__name__, own)] if callable(own) else []
+            for owner, diagnose in (*asked, (self.problem.name, partial(self.problem.diagnose, solution))):
+                try:
+                    findings += tuple(diagnose())
+                except Exception as error:  # somebody's code: the answer must not be lost
+                    findings += (_not_judged(f"{owner}: diagnose()", error),)
+            try:
+                metrics = metrics_of(self.problem, solution)
+            except Exception as error:
+                findings += (_not_judged(f"{self.problem.name}: metrics()", error),)
         return Result(
             solution=solution,
             detail=detail,
@@ -328,6 +337,14 @@ class Runner:
             "budget": self.budget.model_dump(),
             "versions": {"python": platform.python_version(), **versions_of(self.solver)},
         }
+
+
+def _not_judged(method: str, error: Exception) -> Finding:
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    raised = (
+        str(error) if isinstance(error, BrokenPlugin) else f"{method} raised {what} at {innermost(error)}"
+    )
+    return Finding("error", f"{raised}. The answer is kept.", identifier="answer.not-judged")
 
 
 def _kind(thing: Any) -> str:

@@ -24,10 +24,11 @@ from optiframe.comparison.processes.watched import private_channel
 from optiframe.comparison.run import loading
 from optiframe.comparison.run.answers import read_answer, read_place
 from optiframe.comparison.run.wire import read_request
-from optiframe.errors import InvalidInput
+from optiframe.errors import InvalidInput, OptiframeError
 from optiframe.problems.problem import Problem
 from optiframe.registry.user_modules import import_user_module
 from optiframe.solving.chain import Chain
+from optiframe.solving.evaluation import metrics_of
 from optiframe.solving.recorder import is_complex
 
 _PLENTY = 10**9  # bytes that this process may hold before it forgets problems
@@ -57,8 +58,8 @@ def main() -> None:
             request = replace(request, objects={})
             verdict = {} if folder == Path() else _verdict(problem, folder)
         except BaseException as error:  # the problem's code and the answer's, which raise what they like
-            whole = "" if isinstance(error, InvalidInput) else traceback.format_exc()
-            text = str(error) if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
+            whole = "" if isinstance(error, OptiframeError) else traceback.format_exc()
+            text = str(error) if isinstance(error, OptiframeError) else f"{type(error).__name__}: {error}"
             verdict = {"refused": text, "changed": isinstance(error, DataChanged), "traceback": whole}
         most = min(_PLENTY, (request.limits.memory or 2 * _PLENTY) // 2)
         while known and (len(known) > _MANY or memory_of("self").get("VmRSS", 0) > most):
@@ -97,11 +98,11 @@ def _verdict(problem: Problem[Any], folder: Path) -> dict[str, Any]:
     chain.last.check(answer)
     with np.errstate(invalid="ignore", over="ignore"):
         evaluated = chain.evaluate(answer)
-    metrics = problem.metrics(evaluated.solution)
+    metrics = metrics_of(problem, evaluated.solution)
     return {
         "objective": evaluated.objective,
         "violation": evaluated.violation,
-        "metrics": {str(name): float(value) for name, value in metrics.items()},
+        "metrics": {name: float(value) for name, value in metrics.items()},
         "better": dict(type(problem).better),
         "optimum": evaluated.problem.known_optimum(),
         "solved": evaluated.problem.fingerprint(),

@@ -5,23 +5,24 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import warnings
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.errors import BrokenPlugin, InvalidInput, OptiframeError
 from optiframe.findings import Finding
 from optiframe.problems.problem import Problem
 from optiframe.registry.registry import registry
 from optiframe.solving import construct
+from optiframe.solving.budget import Budget
+from optiframe.solving.evaluation import metrics_of
 from optiframe.solving.recommend import recommend
-from optiframe.solving.solve import NotConverged, solve
+from optiframe.solving.runner import Runner
 from optiframe.testing.cases import NotApplicable, same
 from optiframe.testing.parts.subject import Subject
 
-_ANSWERS = {"iterations": 200, "time": 5.0}  # enough for an answer to look at; it need not be best
+_ANSWERS = Budget(iterations=200, time=5.0)  # enough for an answer to look at; it need not be best
 
 
 def _answer(subject: Subject) -> Any:
@@ -35,9 +36,8 @@ def _found(problem: Problem[Any]) -> Any:
         solver = recommend(problem).solver
     except InvalidInput as error:
         raise NotApplicable(f"no answer to look at: {error}") from None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)
-        found = solve(problem, solver, budget=_ANSWERS, progress=False)
+    # Without a report: the metrics, which are to be checked, may change the answer.
+    found = Runner(problem, solver, seed=0, budget=_ANSWERS, report=False).result()
     if found.solution is None:
         raise NotApplicable(f"no answer to look at: {solver.name} ended {found.status}")
     return found.solution
@@ -63,10 +63,14 @@ def check_an_answer_has_one_objective_and_one_violation(subject: Subject) -> Non
 def check_metrics_are_numbers_with_names(subject: Subject) -> None:
     """Metrics are numbers by name; those that say which way is better, and baselines, are among them."""
     problem = subject.part
-    metrics = problem.metrics(_answer(subject))
-    for name, value in metrics.items():
-        if not isinstance(name, str) or not isinstance(value, float | int | np.number):
-            subject.fail(f"the metric {name!r} is {value!r:.60}; give a number by name")
+    answer = _answer(subject)
+    before = pickle.dumps(answer)
+    try:
+        metrics = metrics_of(problem, answer)
+    except BrokenPlugin as error:
+        subject.fail(str(error))
+    if pickle.dumps(answer) != before and not same(answer, pickle.loads(before)):
+        subject.fail("metrics() changes the answer; work on a copy")
     for name, way in problem.better.items():
         if way not in ("lower", "higher"):
             subject.fail(f'`better` says {way!r} of {name!r}; say "lower" or "higher"')
