@@ -40,7 +40,7 @@ def main() -> None:
     for finding in model.findings_:
         print(f"- {finding.level}: {finding.text}")
 
-    print("\nBatch by batch, each starting from the skills learnt before:")
+    print("\nBatch by batch, each together with all before it:")
     model = LabelAggregator()
     for first in range(0, 600, 150):
         batch = labels[labels["task"].between(first, first + 149)]
