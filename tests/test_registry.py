@@ -536,3 +536,33 @@ def test_doctor_and_list_show_a_broken_plugin_and_go_on(disk: Disk) -> None:
     parts = run("list", "parts")
     assert parts.returncode == 0
     assert "taste.sweet" in parts.stdout
+
+
+def test_a_field_takes_a_solver_or_a_set_by_name_and_writes_it_so() -> None:
+    of.register(make("here.inner", __annotations__={"step": float}, step=0.5))
+
+    class Twice(of.Solver[of.Minimize, Any, None]):
+        """A solver around another one."""
+
+        name = "here.twice"
+        solves = of.Minimize
+        inner: Annotated[of.Solver[Any, Any, Any], of.ByName()] = Field(description="runs inside")
+        within: Annotated[of.ConstraintSet, of.ByName()] | None = None
+
+        def iterates(self, problem: of.Minimize, run: of.Run) -> of.Iterates:
+            yield of.Iterate(run.solve(self.inner, problem).solution)
+
+    told = {"inner": {"name": "here.inner", "step": 0.25}, "within": {"name": "simplex", "total": 2.0}}
+    solver = Twice(**told)
+    assert solver.inner.name == "here.inner"
+    assert solver.model_dump() == told
+    assert Twice(inner="here.inner").inner == Twice(inner={"name": "here.inner", "step": 0.5}).inner
+    bowl = of.Minimize(of.objective("squared-distance", to=[0.0]))
+    assert of.solve(bowl, solver, progress=False).solution == 0.0
+    for wrong, words in (
+        ("here.innr", r"inner.name: no solver named 'here.innr'; did you mean 'here.inner'"),
+        ({"name": "here.inner", "stpe": 1.0}, r"inner.stpe: unknown key; did you mean 'step'"),
+        (3, "inner: must be a solver: its name, a table with its name, or an object"),
+    ):
+        with pytest.raises(of.InvalidInput, match=words):
+            Twice(inner=wrong)

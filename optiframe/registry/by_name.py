@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -89,15 +89,41 @@ def names(family: type[Part]) -> list[str]:
     return [e.name.removeprefix(head) for e in registry().entries("part") if e.name.startswith(head)]
 
 
+def _of_kind(base: type[Record], chosen: Any) -> Record:
+    """A solver, constraint set, objective ... from its name, its table or itself."""
+    from optiframe.registry.contracts import kind_of
+    from optiframe.registry.registry import build
+
+    base = cast(Any, base.__pydantic_generic_metadata__["origin"]) or base  # Solver, of Solver[...]
+    kind = kind_of(base)
+    built = build(kind, chosen) if isinstance(chosen, str | Mapping) else chosen
+    if isinstance(built, base):
+        return built
+    raise InvalidInput(
+        f"must be a {kind}: its name, a table with its name, or an object "
+        f"(a subclass of {base.__module__}.{base.__qualname__}), got {chosen!r:.60}"
+    )
+
+
 @dataclass(frozen=True)
 class ByName(Accepts):
-    """Field metadata: ``Annotated[Family, ByName()]`` takes a piece of that family, its name or its table."""
+    """Field metadata: ``Annotated[Family, ByName()]`` takes a piece of that family, its name or its table.
+
+    In place of a family of parts it takes what else has names: ``Annotated[Solver, ByName()]`` is a solver
+    inside another one, ``Annotated[ConstraintSet, ByName()]`` a set.
+    """
 
     words: str = "a name, or a table with the name and its parameters"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        choose = part if issubclass(source, Part) else _of_kind
+        # By default pydantic would write the fields of the base only, and no name.
+        written = Part.table if issubclass(source, Part) else _table
         return core_schema.no_info_plain_validator_function(
-            lambda value: part(source, value),
-            # By default pydantic would write the fields of the family only, and no name.
-            serialization=core_schema.plain_serializer_function_ser_schema(Part.table),
+            lambda value: choose(source, value),
+            serialization=core_schema.plain_serializer_function_ser_schema(written),
         )
+
+
+def _table(chosen: Record) -> dict[str, Any]:
+    return {"name": chosen.name, **chosen.model_dump(by_alias=True)}
