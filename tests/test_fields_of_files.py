@@ -6,12 +6,14 @@ import dataclasses
 import enum
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from optiframe.errors import InvalidInput
 from optiframe.files.plain import plain
+from optiframe.records.fields import FilePath
 from optiframe.records.fingerprint import fingerprint
 from optiframe.records.record import Record
 from optiframe.registry.field_help import default_of, kind_of
@@ -83,3 +85,22 @@ def test_such_types_are_described_as_they_are_written() -> None:
 
 def test_a_result_file_has_the_values_of_such_types() -> None:
     assert plain({"rule": Rule.SLOW, "kinds": frozenset({"b", "a"})}) == {"rule": "slow", "kinds": ["a", "b"]}
+
+
+class Noted(Record):
+    """A record with a file."""
+
+    name = "noted"
+
+    notes: FilePath
+
+
+def test_a_file_is_content_wherever_it_lies(tmp_path: Path) -> None:
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "notes.txt").write_text("2.5", encoding="utf-8")
+    first, second = (Noted(notes=tmp_path / folder / "notes.txt") for folder in ("one", "other"))
+    assert first == second
+    (tmp_path / "other" / "notes.txt").write_text("3.5", encoding="utf-8")
+    assert Noted(notes=tmp_path / "other" / "notes.txt") != first
+    assert fingerprint(tmp_path / "none.txt") != fingerprint(tmp_path / "gone.txt")

@@ -12,6 +12,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from pathlib import Path
 from types import CodeType
 from typing import Any, Protocol
 from uuid import UUID
@@ -33,10 +34,10 @@ class _Hash(Protocol):
 def fingerprint(value: Any) -> str:
     """Hex digest (64 characters) of `value`'s content.
 
-    Arrays count by type, shape and bytes. A record counts by its package, its class and the name the
-    class is registered under; the module it lies in may change. A function counts as ``module:name``,
-    so that the hash is the same in another process. A function without an importable name
-    (a lambda, a closure, what a notebook defines) counts by its code as well, a partial by
+    Arrays count by type, shape and bytes, the path of a file by what the file holds. A record counts by its
+    package, its class and the name the class is registered under; the module it lies in may change. A
+    function counts as ``module:name``, so that the hash is the same in another process. A function without
+    an importable name (a lambda, a closure, what a notebook defines) counts by its code as well, a partial by
     its arguments, a callable object or bound method by its owner's attributes.
 
     Raises
@@ -62,8 +63,7 @@ def _feed(digest: _Hash, value: Any) -> None:
     def mark(kind: str) -> None:
         digest.update(kind.encode() + b"\0")
 
-    if isinstance(value, np.integer | np.bool_ | np.floating):
-        value = value.item()  # the same number, whoever made it
+    value = _plain(value)
     if value is None or isinstance(value, bool | int | str):
         mark(f"{type(value).__name__}:{value!r}")
     elif isinstance(value, float):
@@ -118,6 +118,18 @@ def _feed(digest: _Hash, value: Any) -> None:
             f"a {type(value).__name__} has no content to hash; "
             "use numbers, text, arrays, mappings, dataclasses or functions"
         )
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's number as Python's, and a path by what the file holds."""
+    if isinstance(value, np.integer | np.bool_ | np.floating):
+        return value.item()  # the same number, whoever made it
+    if not isinstance(value, Path):
+        return value
+    if not value.is_file():
+        return ("path", str(value))
+    with value.open("rb") as file:
+        return ("file", hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _feed_array(digest: _Hash, array: Any) -> None:
