@@ -95,6 +95,23 @@ class Noted(Record):
     notes: FilePath
 
 
+def test_a_path_is_written_as_text_and_one_that_takes_none_says_which_type_does(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("2.5", encoding="utf-8")
+    noted = Noted(notes=tmp_path / "notes.txt")
+    assert Noted(**tomllib.loads(to_toml(noted))) == noted
+
+    class Kept(Record):
+        """A record with a folder."""
+
+        name = "kept"
+
+        folder: Path = Path()
+
+    words = "folder: must be a Path, got 'results'; a field of type optiframe.FilePath takes text"
+    with pytest.raises(InvalidInput, match=re.escape(words)):
+        Kept(folder="results")
+
+
 def test_a_file_is_content_wherever_it_lies(tmp_path: Path) -> None:
     for folder in ("one", "other"):
         (tmp_path / folder).mkdir()

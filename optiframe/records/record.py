@@ -266,6 +266,9 @@ def _sentence(kind: str, context: dict[str, Any], item: Any, model: type[BaseMod
     if kind in _WORDS:
         limits = {k: f"{v:g}" if isinstance(v, float) else v for k, v in context.items()}
         return f"{_WORDS[kind].format(**limits)}, got {_short(given)}"
+    if kind == "is_instance_of":
+        hint = "; a field of type optiframe.FilePath takes text" if context["class"] == "Path" else ""
+        return f"must be a {context['class']}, got {_short(given)}{hint}"
     message = str(item["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
 

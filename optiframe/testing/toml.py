@@ -6,6 +6,7 @@ import dataclasses
 import reprlib
 from collections.abc import Mapping
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ def _written(value: Any) -> Any:
     """A value as a person writes it in a table: a record by its name and fields, NumPy's as Python's."""
     if isinstance(value, Record):  # chosen by name, as in [problem.over]
         return {"name": value.name, **parameters(value)}
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, np.ndarray | np.generic):
