@@ -37,6 +37,18 @@ def test_gold_turns_a_group_that_is_wrong_on_the_whole() -> None:
     assert "by convention" not in texts(result)
 
 
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [(1, "(1 known answer, too few to rely on; give at least 5)"), (6, "(6 known answers):")],
+)
+def test_a_group_reversed_by_few_known_answers_says_how_few(known: int, words: str) -> None:
+    inputs = liars()
+    gold = gold_of(inputs, list(range(known)))
+    gold["task"] = [*gold["task"], 999]  # nobody labelled it
+    gold["label"] = np.append(gold["label"], 0)
+    assert words in texts(optiframe.solve(LabelAggregation(**inputs, gold=gold), "rankone.pgd"))
+
+
 def test_gold_fixes_the_sign_of_its_own_component_only() -> None:
     first, second = liars(), liars()
     shift = {"task": 100, "worker": 100, "label": 0}
