@@ -36,7 +36,6 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster
 from optiframe_comrade.parts.filters import Norm
-from optiframe_comrade.protocol.coordinator import TooManyFaults
 from rankone_common import one_thread, verdict
 
 import optiframe
@@ -278,15 +277,11 @@ def silent(setting: Setting, blows: tuple[str, ...]) -> dict[str, Any]:
 def beyond(problem: Minimize, cluster: LocalCluster, setting: Setting) -> bool:
     strike = Strike(cluster, setting.too_many)
     given = {"workers": setting.workers, "trim": setting.trim, "filter": striking(strike)}
-    try:
-        solve(problem, **given, **at(cluster))
-    except TooManyFaults as error:
-        print(f"beyond the budget: {error}")
-        named = all(f"worker {number} at " in str(error) for number in range(len(setting.too_many)))
-    else:
-        named = False
+    result = solve(problem, **given, **at(cluster))
+    print(f"beyond the budget: {result.status}, {result.message}")
+    named = all(f"worker {number} at " in result.message for number in range(len(setting.too_many)))
     strike.undo()
-    print(f"an error that names them: {'yes' if named else 'NO'}", flush=True)
+    print(f"a message that names them: {'yes' if named else 'NO'}", flush=True)
     return named
 
 

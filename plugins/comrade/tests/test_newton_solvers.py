@@ -330,6 +330,19 @@ def test_curves_hold_gap_bytes_and_accuracy_of_every_step() -> None:
         curves(run("newton.exact", on, 4))
 
 
+def test_workers_lost_in_a_later_round_leave_the_answer_of_those_before() -> None:
+    gone = {"byzantine": 0.1, "trim": 0.0, "attack": {"name": "crash", "start": 4}, "filter": "mean"}
+    with pytest.warns(optiframe.NotConverged, match="round 4: 2 of 20 workers failed"):
+        result = run("newton.comrade", problem(1000, 5), workers=20, **gone)
+    assert result.status is Status.STALLED
+    assert result.message.endswith("see to these workers. The answer is of the rounds before")
+    assert (len(result.detail.points), len(result.detail.faults)) == (3, 2)
+    assert gap(result) < 0.01
+    gone["attack"] = {"name": "crash", "start": 1}
+    with pytest.raises(TooManyFaults, match="round 1: 2 of 20 workers failed"):
+        run("newton.comrade", problem(1000, 5), workers=20, **gone)
+
+
 def test_a_loss_that_does_not_work_is_said_and_not_called_divergence() -> None:
     f = planted(40, 3)
     wrong = mean_of(lambda w, rows, target: (rows @ w - target).sum(), f.matrix, f.target)

@@ -23,13 +23,14 @@ from optiframe_comrade.backends.dask_rows import DaskShard
 from optiframe_comrade.messages import Broadcast, Fault, Reply
 from optiframe_comrade.protocol.ledger import Move
 from optiframe_comrade.protocol.worker import WorkerConfig
+from optiframe_comrade.protocol.workers import WorkersLost
 
 _LISTING = 5.0  # seconds for the scheduler to say which processes there are; it answers in milliseconds
 _LOOK = 1.0  # seconds between looks at who has died while shards travel
 _GLANCE = 0.1  # seconds between looks at who has died: short beside a deadline, long beside a look
 
 
-class SchedulerLost(OptiframeError):
+class SchedulerLost(WorkersLost):
     """Dask's scheduler is gone, and with it all actors; the processes may be alive."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from optiframe.errors import InvalidInput, OptiframeError
+from optiframe.errors import InvalidInput
 from optiframe.records.fields import Array
 from optiframe_comrade.messages import (
     GRADIENT,
@@ -28,10 +28,10 @@ from optiframe_comrade.parts.kinds import Compressor, Filter, Indices, Rule
 from optiframe_comrade.parts.metric import AnyMetric
 from optiframe_comrade.protocol.ledger import Exchange, Ledger
 from optiframe_comrade.protocol.reply_checks import open_reply
-from optiframe_comrade.protocol.workers import Workers
+from optiframe_comrade.protocol.workers import Workers, WorkersLost
 
 
-class TooManyFaults(OptiframeError):
+class TooManyFaults(WorkersLost):
     """More workers failed in a round than the trim budget covers.
 
     `faults` says who and how.

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from optiframe.errors import OptiframeError
 from optiframe_comrade.messages import Broadcast, Fault, Reply
+
+
+class WorkersLost(OptiframeError):
+    """Too few workers answer, or none can be reached, so the run cannot go on.
+
+    A run that has reached a point by then ends with it.
+    """
 
 
 class Workers(Protocol):

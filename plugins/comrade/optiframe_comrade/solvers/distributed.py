@@ -33,6 +33,7 @@ from optiframe_comrade.protocol.ledger import Ledger
 from optiframe_comrade.protocol.sharding import Placed, Sharding, make_shards, visible_order
 from optiframe_comrade.protocol.sketch import sketched_metric
 from optiframe_comrade.protocol.worker import WorkerConfig
+from optiframe_comrade.protocol.workers import WorkersLost
 from optiframe_comrade.trust.contraction import definition_2
 from optiframe_comrade.trust.filter_limits import ROUNDING, outnumbered
 from optiframe_comrade.trust.run_findings import ledger_findings
@@ -205,10 +206,14 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 except StopIteration:
                     ended = True
                     break
-                except TooManyFaults as trouble:
-                    if trouble.overflows > self.workers / 2:
+                except WorkersLost as trouble:
+                    if isinstance(trouble, TooManyFaults) and trouble.overflows > self.workers / 2:
                         return Status.DIVERGED, "most workers' updates are no longer finite"
-                    raise
+                    # Without a cluster that holds the rows nobody can say the objective of an answer.
+                    unknown = isinstance(f, Placed) and not isinstance(trouble, TooManyFaults)
+                    if unknown or not coordinator.ledger.points:
+                        raise
+                    return Status.STALLED, f"{trouble}. The answer is of the rounds before"
                 length = float(np.linalg.norm(update.vector))
                 since = 0 if length < shortest else since + 1
                 shortest = min(shortest, length)

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from optiframe.errors import OptiframeError, remedy
+from optiframe.errors import remedy
+from optiframe_comrade.protocol.workers import WorkersLost
 
 _PREFIX = "comrade-flower-"
 _LOCK = "in-use"  # locked as long as this process or the supervisor lives
@@ -36,7 +37,7 @@ _QUIET = {
 }
 
 
-class FederationFailed(OptiframeError):
+class FederationFailed(WorkersLost):
     """Flower did not do what was asked: a process ended, a run did not start."""
 
 

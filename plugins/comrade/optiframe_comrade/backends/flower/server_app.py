@@ -19,7 +19,7 @@ from flwr.serverapp import Grid, ServerApp
 from pydantic import Field, PositiveInt
 
 import optiframe
-from optiframe import Budget, Minimize
+from optiframe import Budget, Minimize, Status
 from optiframe.errors import InvalidInput, Unsuited
 from optiframe.problems.objectives.objective import FiniteSum
 from optiframe.records.fields import Array
@@ -29,7 +29,7 @@ from optiframe_comrade.backends.flower.protocol import work_of
 from optiframe_comrade.backends.flower.relay import serve
 from optiframe_comrade.problem import LOSSES
 from optiframe_comrade.protocol.worker import WorkerConfig
-from optiframe_comrade.protocol.workers import Workers
+from optiframe_comrade.protocol.workers import Workers, WorkersLost
 
 _LOOK = 1.0  # seconds between two looks at which nodes are there
 
@@ -82,6 +82,8 @@ def main(grid: Grid, context: Context) -> None:
     unfinished.write_text(json.dumps(answer, indent=1), encoding="utf-8")
     unfinished.replace(path)  # whoever waits for the file finds it whole
     print(f"{settings['solver']}: {answer['message']}; the answer is in {path}", flush=True)  # the run's log
+    if answer["status"] == Status.STALLED:  # so that the run has failed for whoever waits for it
+        raise WorkersLost(answer["message"])
 
 
 def run(grid: Grid, settings: Any) -> dict[str, Any]:
@@ -131,6 +133,7 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
             for exchange in books.exchanges
             for fault in exchange.faults
         ],
+        "findings": [{"level": each.level, "text": each.text} for each in result.findings],
     }
 
 
