@@ -112,6 +112,18 @@ def test_test_rows_may_have_fewer_columns_and_not_more() -> None:
         small().accuracy(np.ones(3), test=True)
 
 
+@pytest.mark.parametrize("name", ["newton.exact", "newton.polished"])
+def test_units_of_columns_change_no_minimum(name: str) -> None:
+    rng = np.random.default_rng(0)
+    matrix, units = rng.standard_normal((600, 4)), [1e-6, 1.0, 1.0, 1e6]
+    target = np.sign(matrix @ [1.0, -1.0, 0.5, 1.0] + rng.logistic(size=600))
+    plain = LinearClassification(matrix=matrix, target=target, l2=0.0)
+    scaled = LinearClassification(matrix=matrix * units, target=target, l2=0.0)
+    assert scaled.lowest == pytest.approx(plain.lowest, rel=1e-12)
+    given = {} if name == "newton.exact" else {"workers": 4}
+    assert optiframe.solve(scaled, name, **given).metrics["gap"] < 1e-9
+
+
 def test_the_gap_is_reported_unless_it_is_switched_off() -> None:
     best = optiframe.solve(small(), "newton.exact", budget={"tolerance": 1e-12})
     assert best.metrics["gap"] < 1e-15

@@ -132,6 +132,20 @@ def test_a_singular_system_is_solved_by_least_squares() -> None:
     np.testing.assert_array_equal(solve_symmetric(np.zeros((2, 2)), np.ones(2)), np.zeros(2))
 
 
+def test_columns_in_units_far_apart_are_no_singular_system() -> None:
+    f = planted(200, 4)
+    plain, right = f.hessian(np.zeros(4)), np.arange(1.0, 5)
+    units = np.array([1e-9, 1.0, 1e3, 1e9])
+    expected = np.linalg.solve(plain, right / units) / units
+    matrix = plain * np.outer(units, units)
+    np.testing.assert_allclose(solve_symmetric(matrix, right), expected, rtol=1e-9)
+    empty = np.zeros((5, 5))
+    empty[:4, :4] = matrix
+    np.testing.assert_allclose(
+        solve_symmetric(empty, np.append(right, 3.0)), np.append(expected, 0.0), rtol=1e-9
+    )
+
+
 def test_conjugate_gradients_of_nothing_is_nothing() -> None:
     np.testing.assert_array_equal(conjugate_gradients(lambda v: v, np.zeros(3)), np.zeros(3))
 

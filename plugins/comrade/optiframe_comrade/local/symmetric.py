@@ -69,11 +69,34 @@ def _sparse_gram(matrix: Any, weights: Array) -> Array:
 
 
 def solve_symmetric(matrix: Array, right: Array) -> Array:
-    """matrix^+ right for a positive semidefinite matrix; by Cholesky where its condition allows it."""
+    """matrix^+ right for a positive semidefinite matrix; by Cholesky where its condition allows it.
+
+    Rows and columns of very different units make any condition. So it is that with a unit diagonal which says
+    whether the matrix is singular; empty rows and columns are left out.
+    """
+    if (solved := _solve_regular(matrix, right)) is not None:
+        return solved
+    diagonal = matrix.diagonal()
+    full = diagonal > 0.0
+    if not full.any():
+        return np.zeros_like(right)
+    scale = 1 / np.sqrt(diagonal[full])
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has no factor
+        scaled = scale[:, np.newaxis] * matrix[np.ix_(full, full)] * scale
+    solved = _solve_regular(scaled, scale * right[full])
+    if solved is None:
+        return pseudo_inverse(matrix, right)
+    found = np.zeros_like(right)
+    found[full] = scale * solved
+    return found
+
+
+def _solve_regular(matrix: Array, right: Array) -> Array | None:
+    """matrix^-1 right by Cholesky; None where the matrix is singular to rounding."""
     factor, reciprocal = cholesky(matrix)
-    if factor is not None and reciprocal > len(matrix) * _EPS:
-        return np.asarray(la.cho_solve((factor, False), right))
-    return pseudo_inverse(matrix, right)
+    if factor is None or reciprocal <= len(matrix) * _EPS:
+        return None
+    return np.asarray(la.cho_solve((factor, False), right))
 
 
 def cholesky(matrix: Array) -> tuple[Array | None, float]:
