@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 import pytest
 from optiframe_comrade.baselines.exact import Exact
@@ -179,7 +180,28 @@ def test_a_rise_is_seen_whatever_two_fifths_of_the_workers_report() -> None:
     assert all(risen(before, after(0.5, lies)) for lies in (-1e9, -0.5, 0.5, 1e9))
     assert not any(risen(before, after(-0.1, lies)) for lies in (-1e9, -0.1))
     assert not risen(before, before)
-    assert not risen({0: 1.0}, {0: 2.0})  # of one worker the line search has seen to it
+    assert risen({0: 1.0}, {0: 2.0})
+    assert not risen({0: 1.0}, {1: 2.0})
+
+
+def test_a_loss_that_bends_down_is_no_error_of_the_metric() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((400, 3))
+    target = rows @ [1.0, -1.0, 0.5] + 0.5 * rng.standard_normal(400)
+    target[:40] += 50
+
+    def welsch(w: Any, rows: Any, target: Any) -> Any:
+        return 1 - anp.exp(-((target - rows @ w) ** 2) / 2)
+
+    result = run("newton.comrade", Minimize(mean_of(welsch, rows, target)), workers=4)
+    assert result.objective <= result.problem.objective(np.zeros(3))
+
+
+def test_polishing_of_separable_classes_keeps_to_the_floor() -> None:
+    rows = np.random.default_rng(0).standard_normal((2000, 5))
+    classes = Minimize(Logistic(matrix=rows, target=np.sign(rows @ np.ones(5))))
+    result = run("newton.polished", classes, 60, workers=5)
+    assert result.problem.objective(result.detail.points[-1]) < 0.01
 
 
 @pytest.mark.slow

@@ -99,7 +99,7 @@ class SecantMetric:
 AnyMetric = Metric | SecantMetric
 
 
-def secant(before: Metric, block: Array, image: Array, inner: Array) -> SecantMetric:
+def secant(before: Metric, block: Array, image: Array, inner: Array) -> AnyMetric:
     """The metric with P V = Y; directions in which V'HV is not positive definite are left out.
 
     Parameters
@@ -113,6 +113,8 @@ def secant(before: Metric, block: Array, image: Array, inner: Array) -> SecantMe
         more than flat ones have; Y is corrected for it.
     """
     values, vectors = _positive(inner)
+    if not len(values):
+        return before
     turn = vectors / np.sqrt(values)
     block, image = block @ turn, image @ turn
     heavy = before.scale[:, np.newaxis] ** 2 * block
@@ -151,5 +153,5 @@ def metric_of(scale: Array, block: Array, image: Array) -> Metric:
 def _positive(inner: Array) -> tuple[Array, Array]:
     """Eigenvalues above rounding of a matrix that should be positive, and their vectors."""
     values, vectors = la.eigh((inner + inner.T) / 2)
-    keep = values > len(values) * np.finfo(np.float64).eps * max(float(values[-1]), 0.0)
+    keep = values > len(values) * np.finfo(np.float64).eps * values.max(initial=0.0)
     return values[keep], vectors[:, keep]

@@ -32,7 +32,7 @@ class Comrade(Distributed):
     """Averages the workers' own Newton updates, without outliers.
 
     One round a step: every worker sends H_i^-1 g_i of its own terms. The paper leaves out the
-    updates of greatest norm; ``filter = "norm"`` does so, and fails from 30% hostile workers on. The
+    updates of greatest norm; ``filter = "norm"`` does so, and fails from 10% hostile workers on. The
     default filter measures distances by a sketch of the Hessian, for which it asks in three rounds
     before the first step, and accepts a step only if the workers' objectives fall. What it
     settles at is not the minimum but its error floor, about as far from it as one worker's data

@@ -142,7 +142,7 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             if len(f.placed) != self.workers:
                 return f"its terms lie in {len(f.placed)} shards: set workers = {len(f.placed)}"
         if len(f) < self.workers:
-            return f"{len(f)} terms cannot be shared out among {self.workers} workers"
+            return f"{len(f)} terms cannot be shared out among {self.workers} workers: set `workers` to fewer"
         if not isinstance(problem.over, WholeSpace):
             return "it cannot keep to a constraint set"
         return self.backend.unsuited(f, self.worker_config(0))

@@ -145,20 +145,23 @@ def outlier_score(vectors: Array) -> Array:
 
 
 def risen(before: Mapping[int, float], after: Mapping[int, float]) -> bool:
-    """Whether the workers' objectives rose by more than chance makes of honest workers' different data.
+    """Whether the workers' objectives rose: on average, or by more than chance makes of honest data.
 
-    The median change, which fewer than half of them cannot carry away, over its standard error is compared
-    with Student's t of (m - 1)/2 degrees of freedom, at most 8. The error is that of the half, above or below
-    the median, which scatters less: liars who report a fall, or a huge rise, widen one of them only. Of
-    normal changes that average zero 3% at most are called a rise, whatever m; a gain makes it less.
+    They rise on average where no step of a line search helps. Of lies, which may hide that: the median
+    change, which fewer than half of the workers cannot carry away, over its standard error is compared with
+    Student's t of (m - 1)/2 degrees of freedom, at most 8. The error is that of the half, above or below the
+    median, which scatters less: liars who report a fall, or a huge rise, widen one of them only.
     """
     changes = np.sort([after[who] - before[who] for who in after if who in before])
     count = len(changes)
-    if count < 2:
+    if not count:
         return False
+    rounding = ROUNDING * float(np.median(np.abs(list(after.values()))))
+    with np.errstate(over="ignore"):
+        if float(changes.mean()) > rounding or count == 1:
+            return float(changes.mean()) > rounding
     middle = float(np.median(changes))
     above, below = changes[(count + 1) // 2 :] - middle, middle - changes[: count // 2]
     spread = _DEVIATION * min(float(np.median(above)), float(np.median(below)))
     chance = float(t.isf(_LEVEL, min((count - 1) / 2, _DEGREES)))
-    rounding = ROUNDING * float(np.median(np.abs(list(after.values()))))
     return middle > chance * math.sqrt(math.pi / 2 / count) * spread + rounding

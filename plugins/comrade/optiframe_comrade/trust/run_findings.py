@@ -34,8 +34,8 @@ def ledger_findings(ledger: Ledger) -> Iterator[Finding]:
     if ledger.unpolished:
         yield Finding(
             "warning",
-            "Steps with the averaged gradients made the workers' objectives rise, so some workers probably "
-            "send false values without standing out. The run went back to its error floor and ended as "
-            "newton.comrade does: the answer is not the minimum",
+            "Steps with the averaged gradients made the workers' objectives rise. Some workers may send "
+            "false values without standing out, or the objective has no minimum or hardly any curvature. The "
+            "run went back to its error floor and ended as newton.comrade does; this is not the minimum",
             identifier="federation.polishing-undone",
         )

@@ -133,7 +133,10 @@ def run(grid: Grid, settings: Any) -> dict[str, Any]:
             for exchange in books.exchanges
             for fault in exchange.faults
         ],
-        "findings": [{"level": each.level, "text": each.text} for each in result.findings],
+        "findings": [
+            {"level": each.level, "text": each.text, "identifier": each.identifier}
+            for each in result.findings
+        ],
     }
 
 
