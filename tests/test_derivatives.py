@@ -262,3 +262,47 @@ def test_the_given_point_is_left_as_it_is():
     with pytest.raises(AssertionError, match="changes its argument"):
         check_derivatives(quartic("gradient", gradient_changing_the_point), x)
     assert x.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("products", [False, True])
+def test_a_curvature_bound_is_held_to_the_steepest_direction(products):
+    class Valley(Objective):
+        """A bowl that is ten times as steep along one of fifty directions."""
+
+        name = "valley"
+        bound: float = 10.0
+
+        @property
+        def shape(self):
+            return (50,)
+
+        def value(self, x):
+            return float(np.sum(x**2) + 9 * x[7] ** 2) / 2
+
+        def gradient(self, x):
+            return x + 9 * x[7] * np.eye(50)[7]
+
+        def curvature(self):
+            return self.bound
+
+    class WithProducts(Valley):
+        """The same with the product."""
+
+        def hessian_product(self, x, v):
+            return self.gradient(v)
+
+    kind = WithProducts if products else Valley
+    check_derivatives(kind())
+    with pytest.raises(AssertionError, match="valley: the curvature bound is off: it is 5, but the Hessian"):
+        check_derivatives(kind(bound=5.0))
+
+
+def test_a_gradient_that_is_a_list_is_named():
+    class Listed(Quartic):
+        """Gives a list."""
+
+        def gradient(self, x):
+            return super().gradient(x).tolist()
+
+    with pytest.raises(AssertionError, match=r"the gradient is a list, .*give a NumPy array"):
+        check_derivatives(Listed())

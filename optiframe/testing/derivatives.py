@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from optiframe.problems.objectives.objective import Objective
 from optiframe.records.fields import Array
 
 _EPS = float(np.finfo(np.float64).eps)
+_STRETCHES = 6  # power steps towards the direction in which the gradient changes most
 
 
 def check_derivatives(
@@ -23,8 +24,9 @@ def check_derivatives(
     Along random directions: the gradient with central differences of the value, the
     Hessian product with central differences of the gradient, the Hessian product with
     itself the other way round (symmetry), the Hessian matrix with the product, and the
-    curvature bound with the product. Operations the objective does not offer are left
-    out. No argument may be changed or handed back as the answer.
+    curvature bound with changes of the gradient, towards where they are largest.
+    Operations the objective does not offer are left out. No argument may be changed or handed
+    back as the answer.
 
     Parameters
     ----------
@@ -88,6 +90,8 @@ class _Trial:
             self.check_hessian_product()
         if offers(Objective.hessian):
             self.check_hessian()
+        if offers(Objective.curvature) and (offers(Objective.hessian_product) or offers(Objective.gradient)):
+            self.check_curvature()
 
     def value(self, x: Array) -> float:
         return float(self.call(self.objective.value, "value", x))
@@ -125,13 +129,28 @@ class _Trial:
             self.compare(
                 "Hessian product", product, "by central differences of the gradient", change, allowed
             )
-        if self.objective.offers(Objective.curvature):
-            bound, found = self.objective.curvature(), float(np.linalg.norm(product))
-            if not found <= bound + self.tolerance * size:
+
+    def check_curvature(self) -> None:
+        """A bound too small makes steps too long: look where the Hessian stretches most."""
+        bound, along = self.objective.curvature(), self.along
+        for _ in range(_STRETCHES):
+            stretched, uncertain = self.stretched(along)
+            found = float(np.linalg.norm(stretched))
+            if not found <= bound + self.tolerance * found + uncertain:
                 raise AssertionError(
                     f"{self.name}: the curvature bound is off: it is {bound:.9g}, "
-                    f"but the Hessian stretches the direction of {self.title} by {found:.9g}"
+                    f"but the Hessian at the point of {self.title} stretches a direction by {found:.9g}"
                 )
+            if found <= uncertain:
+                return
+            along = stretched / found
+
+    def stretched(self, along: Array) -> tuple[Array, float]:
+        """The Hessian's product with a direction, and how uncertain it is."""
+        if self.objective.offers(Objective.hessian_product):
+            return self.product(along), 0.0
+        change, uncertain = replace(self, along=along).difference(self.gradient)
+        return np.asarray(change), uncertain
 
     def check_hessian(self) -> None:
         size = self.x.size
@@ -191,6 +210,12 @@ class _Trial:
         if np.shape(result) != self.x.shape:
             raise AssertionError(
                 f"{self.name}: the {what} has shape {np.shape(result)}, the point {self.x.shape}"
+            )
+        if not isinstance(result, np.ndarray | np.generic):
+            kind = type(result).__name__
+            raise AssertionError(
+                f"{self.name}: the {what} is a {kind}, which solvers cannot calculate with; "
+                "give a NumPy array"
             )
         return np.array(result, dtype=np.float64)
 
