@@ -566,3 +566,11 @@ def test_a_field_takes_a_solver_or_a_set_by_name_and_writes_it_so() -> None:
     ):
         with pytest.raises(of.InvalidInput, match=words):
             Twice(inner=wrong)
+
+
+def test_a_name_that_one_plugin_gives_twice_is_to_be_renamed(disk: Disk) -> None:
+    twice = "Description('solver', 'fake.twice', '.solver:{}', '')"
+    disk.add("fake-twice", {"__init__.py": hook(f"return [{twice.format('A')}, {twice.format('B')}]")})
+    words = r"'fake.twice' is given to two classes by fake-twice; rename one"
+    with pytest.raises(of.BrokenPlugin, match=words):
+        of.solver("fake.twice")

@@ -75,7 +75,7 @@ def command(ctx: click.Context, quick: bool) -> None:
                 silent += 1
                 click.echo(
                     f"{kind} {entry.name}  {_styled('unusable')}  "
-                    f"claimed by {' and by '.join(entry.clash)}; uninstall one"
+                    f"{entry.claims}; {'uninstall' if len(set(entry.clash)) > 1 else 'rename'} one"
                 )
             elif not quick:
                 try:

@@ -79,7 +79,7 @@ def command(kind: str | None, problem: str | None, problem_file: str | None, eve
 
 def _line(entry: Entry) -> tuple[str, str]:
     if entry.clash:
-        return entry.name, f"unusable: claimed by {' and by '.join(entry.clash)}"
+        return entry.name, f"unusable: {entry.claims}"
     return entry.name, f"{entry.summary} ({entry.distribution})"
 
 

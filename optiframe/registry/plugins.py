@@ -36,6 +36,13 @@ class Entry:
     distribution: str
     clash: tuple[str, ...] = ()
 
+    @property
+    def claims(self) -> str:
+        """Why a name with a clash cannot be used, in words."""
+        if len(set(self.clash)) == 1:
+            return f"given to two classes by {self.clash[0]}"
+        return f"claimed by {' and by '.join(self.clash)}"
+
 
 @dataclass
 class Plugin:

@@ -94,10 +94,9 @@ class Registry:
                 close = "; one of your own comes by a plugin, optiframe.register or --import FILE"
             raise UnknownName(f"no {kind} named {name!r}{close}{hint}")
         if found.clash:
-            raise BrokenPlugin(
-                f"the {kind} name {found.name!r} is claimed by {' and by '.join(found.clash)}; "
-                "uninstall one, or choose with OPTIFRAME_PLUGINS"
-            )
+            several = len(set(found.clash)) > 1
+            remedy = "uninstall one, or choose with OPTIFRAME_PLUGINS" if several else "rename one"
+            raise BrokenPlugin(f"the {kind} name {found.name!r} is {found.claims}; {remedy}")
         return found
 
     def lost(self) -> list[tuple[str, str]]:
