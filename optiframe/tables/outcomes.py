@@ -89,9 +89,12 @@ def who_won(
             more = f" ({len(neither)} such rows: {table.places(neither)})" if len(neither) > 1 else ""
             for item in (left[row], right[row]):
                 if spelled_alike(np.array([item, label[row]], dtype=object)):
+                    named, same = given[row], str(given[row]) == str(item)
+                    named = named.item() if isinstance(named, np.generic) else named
+                    how = "one is text and one is not" if same else "they differ in capitals or blanks alone"
                     raise InvalidInput(
-                        f"{table.title} {table.place(row)}: the label is {given[row]!r} and the item {item!r}"
-                        f"{more}; they differ in capitals or blanks alone: spell them alike"
+                        f"{table.title} {table.place(row)}: the label is {named!r} and the item {item!r}"
+                        f"{more}; {how}: {'give both as text' if same else 'spell them alike'}"
                     )
             how = (
                 "" if outcomes is None else _mapping(given[neither], given[~gap], item_ids, bool(zero.any()))

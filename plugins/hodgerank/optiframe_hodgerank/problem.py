@@ -251,7 +251,7 @@ class PairwiseRanking(Problem[Ranking]):
             return (("ranking.crowd-bt", why), plain)
         if table.graded:
             why = "it withstands margins that are grossly wrong, and shows which they are"
-            return (("hodge.iss", why), ("hodge.lbi", why))
+            return (("hodge.iss", why), ("hodge.hlasso-l2", why))
         if len(table.worker_ids) < 2:
             return (
                 (

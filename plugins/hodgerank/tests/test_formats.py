@@ -316,3 +316,12 @@ def test_a_file_of_the_command_line_names_the_format(tmp_path: Path) -> None:
     problem = SolveFile.read(tmp_path / "board.toml").problem
     assert problem.comparisons.margin.tolist() == [1.0, 0.0, -1.0, -1.0]
     assert problem.comparisons.worker_ids.tolist() == ["u", "v", "w"]
+
+
+def test_a_label_that_is_a_number_beside_text_ids_is_named_for_that() -> None:
+    numbers = {"left": ["1", "2"], "right": ["2", "3"], "label": [1, 3]}
+    with pytest.raises(InvalidInput) as caught:
+        read(numbers)
+    assert "the label is 1 and the item '1' (2 such rows: row 0, row 1); one is text" in str(caught.value)
+    with pytest.raises(InvalidInput, match=r"'A' and the item 'a'; they differ in capitals"):
+        read({"left": ["a"], "right": ["b"], "label": ["A"]})

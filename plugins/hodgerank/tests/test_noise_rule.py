@@ -10,6 +10,7 @@ from optiframe_hodgerank.problem import PairwiseRanking
 from optiframe_hodgerank.stopping.median_scale import CUT, outlier_level
 
 from optiframe import Result, solve, solver
+from optiframe.solving.recommend import recommend
 
 SOLVERS = ["hodge.iss", "hodge.lbi", "hodge.hlasso", "hodge.hlasso-l2"]
 
@@ -101,3 +102,12 @@ def test_parameters_of_a_stop_rule_are_taken(name: str, given: dict[str, Any]) -
     assert solve(problem, name, trace=False, **given).solution.why.endswith(
         f"by stop_rule = {given['stop_rule']}"
     )
+
+
+def test_larger_tables_of_margins_take_the_refit() -> None:
+    rng, rows = np.random.default_rng(0), 21_000
+    left = rng.integers(30, size=rows)
+    right = (left + rng.integers(1, 30, size=rows)) % 30
+    larger = PairwiseRanking(comparisons={"left": left, "right": right, "margin": rng.standard_normal(rows)})
+    assert recommend(larger).solver.name == "hodge.hlasso-l2"
+    assert recommend(margins(0.0)[1]).solver.name == "hodge.iss"

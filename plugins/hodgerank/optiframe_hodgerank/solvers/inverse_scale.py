@@ -62,12 +62,12 @@ class InverseScaleSpace(StopsByRule):
 
     def unsuited(self, problem: PairwiseRanking) -> str | None:
         if problem.graph.items > _ITEMS:
-            return f"it keeps an inverse of items x items, for at most {_ITEMS:,} items; take hodge.lbi"
+            return f"it keeps an inverse of items x items, for at most {_ITEMS:,} items; take hodge.hlasso-l2"
         likely = SHARE if self.rule_for(problem) == "given" else _MANY
         if knot_by_knot_is_long(problem, self.share or likely):
             return (
                 f"it goes from knot to knot over {problem.graph.rows:,} different comparisons, which would "
-                "take too long; take hodge.lbi, or a smaller share"
+                "take too long; take hodge.hlasso-l2, or a smaller share"
             )
         return None
 
