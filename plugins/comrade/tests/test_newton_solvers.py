@@ -197,6 +197,20 @@ def test_a_loss_that_bends_down_is_no_error_of_the_metric() -> None:
     assert result.objective <= result.problem.objective(np.zeros(3))
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_a_loss_without_curvature_is_said_to_give_no_step(noise: float) -> None:
+    def absolute(w: Any, rows: Any, target: Any) -> Any:
+        return anp.abs(target - rows @ w)
+
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((2000, 5))
+    target = rows @ rng.standard_normal(5) + noise * rng.standard_normal(2000)
+    result = run("newton.comrade", Minimize(mean_of(absolute, rows, target)), workers=5)
+    # Second derivatives are zero, or their rounding errors: the update is nothing or far too long.
+    said = {one.identifier for one in result.findings if one.level == "warning"}
+    assert said & {"training.no-update", "training.no-step"}
+
+
 def test_polishing_of_separable_classes_keeps_to_the_floor() -> None:
     rows = np.random.default_rng(0).standard_normal((2000, 5))
     classes = Minimize(Logistic(matrix=rows, target=np.sign(rows @ np.ones(5))))

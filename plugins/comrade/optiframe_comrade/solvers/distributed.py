@@ -50,6 +50,16 @@ def _share(value: Any) -> Any:
 Share = Annotated[float, Field(ge=0, lt=0.5), BeforeValidator(_share)]
 
 _UNDECLARED = 0.4  # share of the workers that may lie where none is declared
+_NO_CURVATURE = "Newton steps need a loss with curvature: take gradient.robust where it has none"
+_NO_UPDATE = (
+    "The averaged update is zero and the gradient is not, so the point is no minimum. " + _NO_CURVATURE + "; "
+    "with a compressor, take more levels"
+)
+_NO_STEP = (
+    "No step from the start made the workers' objectives fall, so the start is the answer. That is right if "
+    "it was at the error floor. Else workers may report false values, or the loss is the reason. "
+    + _NO_CURVATURE
+)
 _ASTRAY = 10  # times the best point's gap; at the error floor points differ by less
 
 
@@ -199,6 +209,8 @@ class Distributed(Solver[Minimize, Array, Ledger]):
             if isinstance(self.filter, HessianMetric) and self.lies:  # else it is the mean
                 coordinator.metric = sketched_metric(coordinator, x, self.filter.columns, run.rng)
             said: tuple[Finding, ...] = ()
+            begun = np.array(x, dtype=np.float64)
+            still = False  # whether an update was zero away from a minimum
             steps, shortest, since, reported, ended = self.steps(coordinator, x, f), math.inf, 0, 0, False
             while self.patience is None or since < self.patience:
                 try:
@@ -224,10 +236,15 @@ class Distributed(Solver[Minimize, Array, Ledger]):
                 # A compressor may round all to nothing, and where a loss is straight no Hessian is
                 # left: a zero update alone says nothing.
                 residual = length if length > 0.0 else float(np.linalg.norm(f.gradient(x)))
+                if length == 0.0 and residual > run.budget.tolerance and not still:
+                    still = True
+                    run.warn(_NO_UPDATE, identifier="training.no-update")
                 said = _said_anew(run, said, coordinator.ledger)  # this may be the last point
                 yield Iterate(x, residual, 1, _columns(coordinator, update), coordinator.ledger)
             _said_anew(run, said, coordinator.ledger)
             if ended:
+                if not any(point.tobytes() != begun.tobytes() for point in coordinator.ledger.points):
+                    run.warn(_NO_STEP, identifier="training.no-step")
                 return Status.FINISHED, "at its floor: no step makes the workers' objectives fall any more"
             return Status.FINISHED, f"at its floor: the update has not become shorter for {since} steps"
 
