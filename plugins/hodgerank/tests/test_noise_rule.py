@@ -111,3 +111,16 @@ def test_larger_tables_of_margins_take_the_refit() -> None:
     larger = PairwiseRanking(comparisons={"left": left, "right": right, "margin": rng.standard_normal(rows)})
     assert recommend(larger).solver.name == "hodge.hlasso-l2"
     assert recommend(margins(0.0)[1]).solver.name == "hodge.iss"
+
+
+def test_so_many_outliers_that_noise_is_not_known_are_warned_of() -> None:
+    _, problem = margins(0.2)
+    rows = problem.comparisons
+    left, right = (np.append(codes, codes + 12) for codes in (rows.left, rows.right))
+    margin = np.append(1e6 * rows.margin, rows.margin)  # two groups in two units
+    result = solve(PairwiseRanking(comparisons={"left": left, "right": right, "margin": margin}), "hodge.iss")
+    said = {finding.identifier: finding for finding in result.findings}["ranking.flagged-outliers"]
+    assert said.level == "warning"
+    assert "check that all margins have one unit" in said.text
+    fewer = {finding.identifier: finding for finding in solve(problem, "hodge.iss").findings}
+    assert fewer["ranking.flagged-outliers"].level == "note"
