@@ -632,6 +632,14 @@ async def _awaited() -> Any:
         (lambda: (Iterate(np.zeros(1), residual=np.array(n)) for n in [1.0]), r"write residual=float\(...\)"),
         (lambda: (x for x in [np.zeros(1)]), "yielded a ndarray; yield Iterate"),
         (lambda: (Iterate(np.zeros(1), steps=n) for n in [0]), "an Iterate of 0 steps"),
+        (lambda: (Iterate(np.zeros(1), steps=n) for n in [1.5]), "an Iterate of 1.5 steps; a whole number"),
+        (lambda: (Iterate(np.zeros(1), steps=n) for n in ["2"]), "an Iterate of '2' steps; a whole number"),
+        (lambda: (Iterate(np.zeros(1), residual=n) for n in [None]), "a residual is one number$"),
+        (
+            lambda: (Iterate(np.zeros(1), info={"phase": n}) for n in ["warm"]),
+            r"test\.wrong: info gives 'warm' as 'phase'; give one number",
+        ),
+        (lambda: (Iterate(np.zeros(1), info=[n]) for n in [1]), "info must give numbers by name, got a list"),
         (lambda: (Iterate(np.zeros(1), steps=n) for n in [1, 0]), "an Iterate of 0 steps"),
     ],
 )

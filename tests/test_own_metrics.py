@@ -47,9 +47,9 @@ def test_numbers_of_any_library_become_numbers_of_python() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"err": None}, "metrics() gives None as 'err'; a metric is one number"),
-        ({"err": "3"}, "metrics() gives '3' as 'err'; a metric is one number"),
-        ({"err": np.array([1.0, 2.0])}, "metrics() gives array([1., 2.]) as 'err'; a metric is one number"),
+        ({"err": None}, "metrics() gives None as 'err'; give one number"),
+        ({"err": "3"}, "metrics() gives '3' as 'err'; give one number"),
+        ({"err": np.array([1.0, 2.0])}, "metrics() gives array([1., 2.]) as 'err'; give one number"),
         ([1.0], "metrics() must give numbers by name, got a list"),
         ({"time": 3.0}, "a metric cannot be called 'time': every run has one"),
         (lambda x: {"err": 1 / 0}, "metrics() raised ZeroDivisionError: division by zero at "),
@@ -80,6 +80,18 @@ def test_an_error_in_a_trust_report_is_named_and_the_rest_is_kept() -> None:
     assert result.metrics == {"err": 0.5}
 
 
+@pytest.mark.parametrize("given", [["doubtful"], None])
+def test_a_trust_report_that_gives_no_findings_is_named_and_the_answer_is_kept(given: Any) -> None:
+    class Wordy(Bowl):
+        """Gives something else than findings."""
+
+        def diagnose(self, solution: Any) -> Any:
+            return given
+
+    (finding,) = of.solve(Wordy(), "scipy.lbfgs", progress=False).findings
+    assert finding.text.startswith("bowl-with-scores: diagnose() raised TypeError: ")
+
+
 def test_a_wrong_metric_of_a_recorded_iterate_is_named() -> None:
     class Traced(Bowl):
         """Scores every iterate with text."""
@@ -87,9 +99,7 @@ def test_a_wrong_metric_of_a_recorded_iterate_is_named() -> None:
         def trace_metrics(self, solution: Any) -> Any:
             return {"err": "good"}
 
-    with pytest.raises(
-        BrokenPlugin, match=r"trace_metrics\(\) gives 'good' as 'err'; a metric is one number"
-    ):
+    with pytest.raises(BrokenPlugin, match=r"trace_metrics\(\) gives 'good' as 'err'; give one number"):
         of.solve(Traced(), "scipy.lbfgs", progress=False)
 
 

@@ -85,4 +85,4 @@ def _number(value: Any, said: str) -> float:
             return float(value)  # of a tensor, say
     except (TypeError, ValueError):
         pass
-    raise BrokenPlugin(f"{said}; a metric is one number")
+    raise BrokenPlugin(f"{said}; give one number")

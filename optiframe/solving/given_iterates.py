@@ -28,10 +28,13 @@ def check_iterate(thing: Any, solver: Solver[Any, Any, Any], problem: Problem[An
     who = solver.name
     if not isinstance(thing, Iterate):
         raise BrokenPlugin(f"{who} yielded a {type(thing).__name__}; yield Iterate(x, ...)")
-    if thing.steps < 1:
-        raise BrokenPlugin(f"{who} yielded an Iterate of {thing.steps} steps; at least 1")
+    if not isinstance(thing.steps, int | np.integer) or thing.steps < 1:
+        raise BrokenPlugin(
+            f"{who} yielded an Iterate of {thing.steps!r:.60} steps; a whole number of at least 1"
+        )
     if np.ndim(thing.residual) or not isinstance(thing.residual, float | int | np.number):
-        one = "; write residual=float(...)" if np.size(thing.residual) == 1 else ""
+        single = hasattr(thing.residual, "__float__") and np.size(thing.residual) == 1
+        one = "; write residual=float(...)" if single else ""
         raise BrokenPlugin(
             f"{who} yielded the residual {thing.residual!r:.60}; a residual is one number{one}"
         )

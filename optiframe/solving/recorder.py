@@ -54,7 +54,7 @@ class Recorder:
         }
         if self._record and (gap := self._chain.duality_gap(solution)) is not None:
             row["duality_gap"] = gap
-        info = iterate.info or {}
+        info = numbers_by_name(iterate.info or {}, f"{self._solver.name}: info")
         if not row.keys().isdisjoint(info):
             raise BrokenPlugin(f"{self._solver.name}: info cannot hold {', '.join(row.keys() & info.keys())}")
         if self._record:
@@ -64,7 +64,7 @@ class Recorder:
             taken = row.keys() & scores.keys()
             if taken:
                 raise BrokenPlugin(f"{posed.name}: trace_metrics cannot hold {', '.join(taken)}")
-            self.trace.append(row | {k: float(v) for k, v in (scores | info).items()})
+            self.trace.append(row | {name: float(value) for name, value in (scores | info).items()})
         if self._evaluating:
             self.next = iteration + 1 if iteration < _DENSE else max(iteration + 1, iteration * _RATIO)
         before, self._last = self._last, (iteration, evaluated)

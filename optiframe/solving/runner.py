@@ -199,7 +199,7 @@ class Runner:
             elapsed = clock.pause()
             if self.seen is not None and type(iterate) is Iterate:
                 iterate = self.seen.noted(iterate)
-            if type(iterate) is not Iterate or iterate.steps < 1 or run.iterations == 0:
+            if type(iterate) is not Iterate or run.iterations == 0 or iterate.steps < 1:
                 check_iterate(iterate, self.solver, self.chain.last)
             run.iterations += iterate.steps
             residual = iterate.residual
@@ -300,7 +300,7 @@ class Runner:
             asked = [(type(detail).__name__, own)] if callable(own) else []
             for owner, diagnose in (*asked, (self.problem.name, partial(self.problem.diagnose, solution))):
                 try:
-                    findings += tuple(diagnose())
+                    findings += tuple(map(_finding, diagnose()))
                 except Exception as error:  # somebody's code: the answer must not be lost
                     findings += (_not_judged(f"{owner}: diagnose()", error),)
             try:
@@ -337,6 +337,12 @@ class Runner:
             "budget": self.budget.model_dump(),
             "versions": {"python": platform.python_version(), **versions_of(self.solver)},
         }
+
+
+def _finding(given: Any) -> Finding:
+    if not isinstance(given, Finding):
+        raise TypeError(f"{given!r:.60} is no Finding")
+    return given
 
 
 def _not_judged(method: str, error: Exception) -> Finding:
