@@ -23,6 +23,7 @@ constexpr double at_end = 0.9; // of a window: a threshold there would have move
 // A window holds about so many elements for each that it needs, after steps by what they miss but for these limits.
 constexpr double fewest_held = 0.75, most_held = 1.4, aimed_at = 1.1, least_step = 0.3, most_step = 4.0;
 constexpr int steps_to_spread = 20;
+constexpr i64 few_left = 3; // elements of a group: up to so many, one by one takes less time than eight at once
 constexpr double widest_for_ties = 64.0, narrowest_for_ties = 0.7;
 
 struct Count {
@@ -157,14 +158,15 @@ double threshold_of(i64 n, const double* worth, const i32* other, const double* 
 }
 
 // How many elements of one group are above its threshold by a ramp, in prices of the other view's groups, and how many
-// lie on it. The groups of a run follow one another.
+// lie on it. The groups of a run follow one another. Groups of a list are short: with the last of one, what follows is
+// read and left out, of `room` elements from its first on.
 template <bool run>
-[[gnu::always_inline]] inline Count left_on_ramp(i64 n, const double* worth, const i32* other, const double* price,
-                                                 double inverse, double shift) {
+[[gnu::always_inline]] inline Count left_on_ramp(i64 n, i64 room, const double* worth, const i32* other,
+                                                 const double* price, double inverse, double shift) {
     Lanes above = {}, on = {};
-    const Lanes none = {}, whole = none + 1.0;
+    const Lanes none = {}, whole = none + 1.0, order = {0, 1, 2, 3, 4, 5, 6, 7};
     i64 k = 0;
-    for (; k + lanes <= n; k += lanes) {
+    for (; k + few_left < n && k + lanes <= room; k += lanes) {
         Lanes q, each;
         load(worth + k, q);
         if constexpr (run) {
@@ -173,7 +175,8 @@ template <bool run>
         } else {
             for (i64 l = 0; l < lanes; ++l) q[l] -= price[other[k + l]];
         }
-        const Lanes z = q * inverse + shift;
+        Lanes z = q * inverse + shift;
+        if (k + lanes > n) z = order < none + static_cast<double>(n - k) ? z : none - 1.0;
         const Lanes up = z > none ? z : none;
         const Lanes c = up < whole ? up : whole;
         above += c;
@@ -193,18 +196,20 @@ template <bool run>
 // `exact` goes all the way.
 OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, double* price,
                                      const double* other_price, bool exact, Ramps& ramps, double* star) {
-    const i64 groups = side.view.groups();
+    const i64 groups = side.view.groups(), elements = side.view.elements();
     const i32* other = side.view.other.data();
     const double* worth = side.worth.data();
     double held = 0.0, slope = 0.0, on_ramp = 0.0;
     for (i64 g = 0; g < groups; ++g) {
         const double width = ramps.width[g], inverse = 1.0 / width;
         const double theta = y0 + price[g], shift = 0.5 - theta * inverse;
-        const i64 begin = side.view.first[g], end = side.view.first[g + 1];
-        const bool run = side.view.runs && begin < end;
+        const i64 begin = side.view.first[g], size = side.view.first[g + 1] - begin;
+        const double* mine = worth + begin;
+        const i32* others = other + begin;
         const auto [of_list, on] =
-            run ? left_on_ramp<true>(end - begin, worth + begin, nullptr, other_price + other[begin], inverse, shift)
-                : left_on_ramp<false>(end - begin, worth + begin, other + begin, other_price, inverse, shift);
+            side.view.runs && size > 0
+                ? left_on_ramp<true>(size, size, mine, nullptr, other_price + others[0], inverse, shift)
+                : left_on_ramp<false>(size, elements - begin, mine, others, other_price, inverse, shift);
         const double n = of_list + side.sure_of(g), d = on;
         ramps.on[g] = d;
         const double bound = static_cast<double>(side.bounds[g]), over = n - bound;
@@ -213,7 +218,7 @@ OPTIFRAME_CLONES double newton_block(const Side& side, i64 total, double y0, dou
         if (exact && price[g] == 0.0 && over <= 0.0)
             star[g] = -1.0; // the bound does not bind
         else if (exact && std::abs(over) > d)
-            star[g] = threshold_of(end - begin, worth + begin, other + begin, other_price,
+            star[g] = threshold_of(size, mine, others, other_price,
                                    side.bounds[g] - (side.sure.empty() ? 0 : side.sure[g]));
         star[g] = std::min(std::max(star[g], side.lowest(g)), side.highest(g));
         if (star[g] > y0) {
