@@ -26,32 +26,47 @@ constexpr int steps_to_spread = 20;
 constexpr i64 few_left = 3; // elements of a group: up to so many, one by one takes less time than eight at once
 constexpr double widest_for_ties = 64.0, narrowest_for_ties = 0.7;
 
+// Elements of one group: how far each is above something, and how many it stands for (null: one). Groups of lists and
+// samples are short: with the last elements of one, what follows is read and left out, of `room` from its first on.
+struct Part {
+    const double* t;
+    const double* copies;
+    i64 n, room;
+
+    bool holds_lanes(i64 k) const { return k + few_left < n && k + lanes <= room; }
+};
+
+// Leaves so many of the lanes as they are.
+[[gnu::always_inline]] inline void keep_first(i64 n, double others, Lanes& z) {
+    const Lanes order = {0, 1, 2, 3, 4, 5, 6, 7}, rest = Lanes{} + others;
+    if (n < lanes) z = order < Lanes{} + static_cast<double>(n) ? z : rest;
+}
+
 struct Count {
     double above, slope;
 };
 
-// How many of some elements, each standing for so many, are above a threshold by a ramp of width tau,
-// and minus the derivative.
-[[gnu::always_inline]] inline Count ramp_count(const double* t, const double* copies, i64 n, double theta,
-                                               double tau) {
+// How many of some elements are above a threshold by a ramp of width tau, and minus the derivative.
+[[gnu::always_inline]] inline Count ramp_count(const Part& part, double theta, double tau) {
     const double inverse = 1.0 / tau, shift = 0.5 - theta * inverse;
     Lanes above = {}, on = {};
     const Lanes none = {}, whole = none + 1.0;
     i64 k = 0;
-    for (; k + lanes <= n; k += lanes) {
+    for (; part.holds_lanes(k); k += lanes) {
         Lanes z, each = whole;
-        load(t + k, z);
-        if (copies) load(copies + k, each);
+        load(part.t + k, z);
+        if (part.copies) load(part.copies + k, each);
         z = z * inverse + shift;
+        keep_first(part.n - k, -1.0, z);
         const Lanes up = z > none ? z : none;
         const Lanes c = up < whole ? up : whole;
         above += each * c;
         on += z == c ? each : none;
     }
     Count found{sum(above), sum(on)};
-    for (; k < n; ++k) {
-        const double z = t[k] * inverse + shift, c = std::min(std::max(z, 0.0), 1.0);
-        const double each = copies ? copies[k] : 1.0;
+    for (; k < part.n; ++k) {
+        const double z = part.t[k] * inverse + shift, c = std::min(std::max(z, 0.0), 1.0);
+        const double each = part.copies ? part.copies[k] : 1.0;
         found.above += each * c;
         found.slope += z == c ? each : 0.0;
     }
@@ -64,60 +79,66 @@ struct Extent {
 };
 
 // The least and the largest of some elements, and how many they stand for.
-[[gnu::always_inline]] inline Extent extent(const double* t, const double* copies, i64 n) {
+[[gnu::always_inline]] inline Extent extent(const Part& part) {
     Extent found;
     Lanes low = {}, high = {}, weight = {};
     low += inf;
     high -= inf;
     i64 k = 0;
-    for (; k + lanes <= n; k += lanes) {
+    for (; part.holds_lanes(k); k += lanes) {
         Lanes z, each = {};
-        load(t + k, z);
-        if (copies) load(copies + k, each);
+        load(part.t + k, z);
+        if (part.copies) load(part.copies + k, each);
+        Lanes other = z;
+        keep_first(part.n - k, inf, z);
+        keep_first(part.n - k, -inf, other);
+        keep_first(part.n - k, 0.0, each);
         low = z < low ? z : low;
-        high = z > high ? z : high;
+        high = other > high ? other : high;
         weight += each;
     }
     for (i64 l = 0; l < lanes; ++l) {
         found.low = std::min(found.low, low[l]);
         found.high = std::max(found.high, high[l]);
     }
-    found.weight = copies ? sum(weight) : static_cast<double>(n);
-    for (; k < n; ++k) {
-        found.low = std::min(found.low, t[k]);
-        found.high = std::max(found.high, t[k]);
-        if (copies) found.weight += copies[k];
+    found.weight = part.copies ? sum(weight) : static_cast<double>(part.n);
+    for (; k < part.n; ++k) {
+        found.low = std::min(found.low, part.t[k]);
+        found.high = std::max(found.high, part.t[k]);
+        if (part.copies) found.weight += part.copies[k];
     }
     return found;
 }
 
-// How many of some elements, each standing for so many, are at most so far away.
-[[gnu::always_inline]] inline double count_within(const double* t, const double* copies, i64 n, double far) {
+// How many of some elements are at most so far away.
+[[gnu::always_inline]] inline double count_within(const Part& part, double far) {
     Lanes within = {};
     const Lanes none = {}, whole = none + 1.0;
     i64 k = 0;
-    for (; k + lanes <= n; k += lanes) {
+    for (; part.holds_lanes(k); k += lanes) {
         Lanes z, each = whole;
-        load(t + k, z);
-        if (copies) load(copies + k, each);
+        load(part.t + k, z);
+        if (part.copies) load(part.copies + k, each);
+        keep_first(part.n - k, inf, z);
         within += z <= far ? each : none;
     }
     double found = sum(within);
-    for (; k < n; ++k) found += t[k] <= far ? (copies ? copies[k] : 1.0) : 0.0;
+    for (; k < part.n; ++k) found += part.t[k] <= far ? (part.copies ? part.copies[k] : 1.0) : 0.0;
     return found;
 }
 
-const double* at(std::span<const double> numbers, i64 k) {
-    return numbers.empty() ? nullptr : numbers.data() + k;
+Part part_of(const Side& side, i64 g, const double* t) {
+    const i64 begin = side.view.first[g];
+    return {t + begin, side.copies.empty() ? nullptr : side.copies.data() + begin, side.view.first[g + 1] - begin,
+            side.view.elements() - begin};
 }
 
 // Where the elements chosen for sure and the ramp count meet the bound; within [low, high].
-[[gnu::always_inline]] inline double threshold(const double* t, const double* copies, i64 n, double sure,
-                                               double bound, double low, double high, double guess, double tau,
-                                               double close) {
+[[gnu::always_inline]] inline double threshold(const Part& part, double sure, double bound, double low, double high,
+                                               double guess, double tau, double close) {
     double theta = std::min(std::max(guess, low), high);
     for (int step_number = 0; step_number < most_steps; ++step_number) {
-        const Count count = ramp_count(t, copies, n, theta, tau);
+        const Count count = ramp_count(part, theta, tau);
         const double over = sure + count.above - bound;
         if (std::abs(over) <= close) break;
         (over > 0 ? low : high) = theta;
@@ -164,7 +185,7 @@ template <bool run>
 [[gnu::always_inline]] inline Count left_on_ramp(i64 n, i64 room, const double* worth, const i32* other,
                                                  const double* price, double inverse, double shift) {
     Lanes above = {}, on = {};
-    const Lanes none = {}, whole = none + 1.0, order = {0, 1, 2, 3, 4, 5, 6, 7};
+    const Lanes none = {}, whole = none + 1.0;
     i64 k = 0;
     for (; k + few_left < n && k + lanes <= room; k += lanes) {
         Lanes q, each;
@@ -176,7 +197,7 @@ template <bool run>
             for (i64 l = 0; l < lanes; ++l) q[l] -= price[other[k + l]];
         }
         Lanes z = q * inverse + shift;
-        if (k + lanes > n) z = order < none + static_cast<double>(n - k) ? z : none - 1.0;
+        keep_first(n - k, -1.0, z);
         const Lanes up = z > none ? z : none;
         const Lanes c = up < whole ? up : whole;
         above += c;
@@ -245,13 +266,13 @@ OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double*
     for (i64 g = 0; g < groups; ++g) {
         const i64 begin = first[g], end = first[g + 1];
         for (i64 k = begin; k < end; ++k) t[k] = side.worth[k] - other_price[side.view.other[k]];
-        const auto [low, high, weight] = extent(t + begin, at(side.copies, begin), end - begin);
+        const Part part = part_of(side, g, t);
+        const auto [low, high, weight] = extent(part);
         const double sure = side.sure_of(g), bound = static_cast<double>(side.bounds[g]);
         if (end == begin || sure + weight <= bound)
             star[g] = std::max(-1.0, side.lowest(g)); // the bound cannot bind
         else
-            star[g] = threshold(t + begin, at(side.copies, begin), end - begin, sure, bound,
-                                std::max(low - 0.5 * tau, side.lowest(g)),
+            star[g] = threshold(part, sure, bound, std::max(low - 0.5 * tau, side.lowest(g)),
                                 std::min(high + 0.5 * tau, side.highest(g)), y0 + price[g], tau, close);
         top = std::max(top, high);
     }
@@ -264,8 +285,7 @@ OPTIFRAME_CLONES double minimise(const Side& side, i64 total, double y0, double*
             if (star[g] > y) {
                 held += static_cast<double>(side.bounds[g]);
             } else {
-                const Count count =
-                    ramp_count(t + first[g], at(side.copies, first[g]), first[g + 1] - first[g], y, tau);
+                const Count count = ramp_count(part_of(side, g, t), y, tau);
                 held += side.sure_of(g) + count.above;
                 slope += count.slope;
             }
@@ -300,8 +320,8 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
             continue;
         }
         for (i64 k = begin; k < end; ++k) t[k] = std::abs(side.worth[k] - other_price[side.view.other[k]] - theta);
-        const double* copies = at(side.copies, begin);
-        const auto [least, largest, weight] = extent(t + begin, copies, end - begin);
+        const Part part = part_of(side, g, t);
+        const auto [least, largest, weight] = extent(part);
         if (weight <= need[g]) {
             out[g] = std::min(begin == end ? inf : largest, 1.5 * widest);
             continue;
@@ -309,7 +329,7 @@ OPTIFRAME_CLONES void spread_into(const Side& side, double y0, const double* pri
         // Near the threshold the count grows about in proportion to the distance.
         double h = std::min(largest, widest) * std::min(1.0, need[g] / weight);
         for (int step = 0; step < steps_to_spread; ++step) {
-            const double n = count_within(t + begin, copies, end - begin, h);
+            const double n = count_within(part, h);
             if (fewest_held * need[g] <= n && n <= most_held * need[g]) break;
             h *= std::clamp(aimed_at * need[g] / std::max(n, 0.1), least_step, most_step);
         }
