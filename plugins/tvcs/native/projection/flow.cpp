@@ -158,8 +158,10 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
     interrupt::Pace pace;
     const i64 nodes = flow.nodes();
     Vector<i64> level(nodes), at(nodes), queue, path;
-    while (true) {
+    i64 before;
+    do {
         interrupt::poll();
+        before = flow.units();
         std::ranges::fill(level, -1);
         queue.clear();
         for (i64 v = 0; v < nodes; ++v)
@@ -225,7 +227,7 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
                 }
             }
         }
-    }
+    } while (2 * flow.units() < before);
 }
 
 Carried carry_all(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort) {

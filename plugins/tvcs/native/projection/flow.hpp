@@ -149,7 +149,8 @@ enum class Carried { all, no_path, too_much_work };
 // with an excess and ends when it has reached lacks for half of it: potentials move, nothing is carried.
 Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& effort);
 
-// Carries as much excess to lacks as arcs of length zero allow (blocking flows by levels).
+// Carries excess to lacks along arcs of length zero (blocking flows by levels), for as long as a round carries half of
+// it: the last rounds are the longest, and where potentials move next, what they would have carried goes with them.
 void drain(Flow& flow, const Arcs& arcs, Effort& effort);
 
 // Carries all excess to lacks: much of it together, by searches from all of it and blocking flows along the
