@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <optiframe/dispatch.hpp>
 #include <optiframe/interrupt.hpp>
@@ -111,7 +112,8 @@ bool certify(const Elements& all, const Bounds& bounds, Found& found, double com
         // Flow and choice of the list agree here; to begin again is to go back to both.
         const Flow before = flow;
         Vector<u8> chosen = list.chosen;
-        const Columns columns = by_columns(list.view(), list.worth, all.columns);
+        const Columns columns = found.columns.first.empty() ? by_columns(list.view(), list.worth, all.columns)
+                                                            : std::exchange(found.columns, {});
         const Arcs arcs{list.view(), list.worth, columns.view(), columns.worth, columns.place, chosen};
         const bool at_once = simplex && flow.units() > many_units &&
                              carry_by_simplex(flow, list, chosen, simplex_looks * list.size(), effort);

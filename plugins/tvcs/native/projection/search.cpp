@@ -213,7 +213,7 @@ void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& sm
 }
 
 Found nothing(i64 rows, i64 columns) {
-    return {{}, {Vector<i64>(rows), Vector<i64>(columns)}, {rows, columns}, Vector<i64>(rows)};
+    return {{}, {Vector<i64>(rows), Vector<i64>(columns)}, {rows, columns}, Vector<i64>(rows), {}};
 }
 
 } // namespace
@@ -256,6 +256,7 @@ Found search(const Elements& all, const Layout& layout, double unit, Prices& pri
             Smoothed list(found.list.view(), found.list.worth, bounds, prices);
             list.within(found.sure, found.windows);
             polish(all, bounds, unit, list, prices, found);
+            found.columns = std::move(list.by_column);
             return found;
         }
         Smoothed list(found.list.view(), found.list.worth, bounds, prices);
@@ -335,6 +336,7 @@ bool follow(const Elements& all, const Layout& layout, double unit, bool given, 
                                : 0;
         if (gone == 0) {
             polish(all, bounds, unit, smoothed, prices, found);
+            found.columns = std::move(smoothed.by_column);
             return true;
         }
         if (static_cast<double>(gone) > far_gone * groups || left == 1) return false;

@@ -13,6 +13,7 @@ struct Found {
     Sure sure;
     Windows windows;
     Vector<i64> listed; // of each row
+    Columns columns;    // of the list, where they are known
 };
 
 // Rounds prices to the unit of the worths.
