@@ -7,6 +7,7 @@
 
 #include "first_prices.hpp"
 #include "smoothing.hpp"
+#include "sweeps.hpp"
 
 namespace optiframe::tvcs {
 
@@ -167,18 +168,12 @@ bool widen_overfull(const Sure& sure, const Bounds& bounds, Windows& windows) {
     return some;
 }
 
-// Chooses by the sign of the reduced worth; gives the units by which groups and the total miss their bounds.
-double choose_from(const Bounds& bounds, const Prices& prices, Found& found) {
+// The units by which groups and the total miss their bounds at these prices.
+double off_by(const Bounds& bounds, const Prices& prices, Found& found) {
     List& list = found.list;
-    Vector<i64> rows = found.sure.rows, columns = found.sure.columns;
-    for (i64 i = 0; i < list.view().groups(); ++i)
-        for (i64 k = list.first[i]; k < list.first[i + 1]; ++k) {
-            list.chosen[k] = list.worth[k] - prices.y0 - prices.u[i] - prices.w[list.column[k]] > 0;
-            rows[i] += list.chosen[k];
-            columns[list.column[k]] += list.chosen[k];
-        }
-    const i64 held = std::reduce(rows.begin(), rows.end());
-    return misplaced(rows, bounds.rows, prices.u) + misplaced(columns, bounds.columns, prices.w) +
+    const Counts counts = choose({list.view(), list.worth, list.chosen, found.sure}, bounds, prices);
+    const i64 held = std::reduce(counts.rows.begin(), counts.rows.end());
+    return misplaced(counts.rows, bounds.rows, prices.u) + misplaced(counts.columns, bounds.columns, prices.w) +
            misplaced({&held, 1}, {&bounds.total, 1}, {&prices.y0, 1});
 }
 
@@ -193,23 +188,20 @@ i64 widen_gone(double y0, std::span<const double> price, std::span<const double>
     return found;
 }
 
-// Better prices by steps on the list with a ramp for each group, where they leave less to repair, and what they choose.
+// Better prices by steps on the list with a ramp for each group, where they leave less to repair. After steps on all
+// elements, and where worths tie, they do not.
 void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& smoothed, Prices& prices, Found& found) {
     round_to(unit, prices);
-    const double off = choose_from(bounds, prices, found);
+    if (unit > 1.0 || all.view.elements() <= most_for_steps) return;
+    const double off = off_by(bounds, prices, found);
     const double groups = static_cast<double>(prices.u.size() + prices.w.size());
-    const bool stepped = all.view.elements() <= most_for_steps; // on all elements already
-    const bool few = stepped || off * groups < worth_steps * static_cast<double>(found.list.size());
-    if (unit > 1.0 || few) return;
+    if (off * groups < worth_steps * static_cast<double>(found.list.size())) return;
     Prices tried = prices;
     const double ramp = first_ramp * groups;
     const double tau = 2.0 * near_width(found.list.view(), found.list.worth, prices, ramp);
     anneal_each(smoothed.rows, smoothed.columns, bounds.total, tried, std::max(2.0, tau), each_widths);
     round_to(unit, tried);
-    if (choose_from(bounds, tried, found) < off)
-        prices = std::move(tried);
-    else
-        choose_from(bounds, prices, found);
+    if (off_by(bounds, tried, found) < off) prices = std::move(tried);
 }
 
 Found nothing(i64 rows, i64 columns) {
