@@ -1,9 +1,10 @@
 #include "flow.hpp"
 
-#include <queue>
 #include <utility>
 
 #include <optiframe/interrupt.hpp>
+
+#include "shortest.hpp"
 
 namespace optiframe::tvcs {
 
@@ -61,98 +62,6 @@ i64 Flow::units() const {
     return found;
 }
 
-Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& effort) {
-    Residual residual(flow, arcs);
-    interrupt::Pace pace;
-    const i64 nodes = flow.nodes();
-    struct Reached {
-        double distance = inf;
-        i32 before = -1; // the node it is reached from,
-        i32 arc = -1;    // and that node's arc
-        bool done = false;
-    };
-    Vector<Reached> reached(nodes);
-    Vector<i32> touched;
-    using Entry = std::pair<double, i32>;
-    std::priority_queue<Entry, Vector<Entry>, std::greater<>> heap;
-    Vector<Entry> level; // as near as the last one: no heap is needed for these, and they are many
-    i64 work = 0;
-    const auto ended = [&](Carried how) {
-        effort.arcs += work;
-        return how;
-    };
-    for (i64 start = 0; start < nodes;) {
-        if (flow.excess[start] <= 0) {
-            ++start;
-            continue;
-        }
-        if (work > budget) return ended(Carried::too_much_work);
-        interrupt::poll();
-        // Dijkstra to the nearest node with a lack
-        for (i64 v = start; v < (together ? nodes : start + 1); ++v)
-            if (flow.excess[v] > 0) {
-                reached[v].distance = 0.0;
-                touched.push_back(static_cast<i32>(v));
-                heap.emplace(0.0, static_cast<i32>(v));
-            }
-        double limit = inf; // of the lacks reached so far; what is not nearer is of no use
-        i64 end = -1, wanted = together ? (flow.units() + 1) / 2 : 1;
-        while (!level.empty() || !heap.empty()) {
-            const auto [d, v] = level.empty() ? heap.top() : level.back();
-            level.empty() ? heap.pop() : level.pop_back();
-            if (reached[v].done) continue;
-            reached[v].done = true;
-            if (flow.excess[v] < 0) {
-                end = v;
-                wanted += flow.excess[v];
-                if (wanted <= 0) break;
-            }
-            work += residual.degree(v);
-            pace.after(residual.degree(v));
-            residual.visit(
-                v, 0,
-                [&, d = d](i64 u, double length) {
-                    const double distance = d + length;
-                    return distance < reached[u].distance && distance < limit;
-                },
-                [&, d = d, v = v](i64 u, double length, i64 k) {
-                    const double distance = d + length;
-                    if (reached[u].distance == inf) touched.push_back(static_cast<i32>(u));
-                    reached[u] = {distance, v, static_cast<i32>(k), false};
-                    if (distance == d)
-                        level.emplace_back(distance, static_cast<i32>(u));
-                    else
-                        heap.emplace(distance, static_cast<i32>(u));
-                    if (flow.excess[u] < 0 && !together) limit = distance;
-                    return false;
-                });
-        }
-        if (end >= 0) {
-            const double reach = reached[end].distance;
-            for (const i32 each : touched)
-                if (reached[each].distance < reach) flow.phi[each] -= reach - reached[each].distance;
-        }
-        if (end >= 0 && !together) {
-            i64 units = -flow.excess[end], u = end;
-            for (; reached[u].before >= 0; u = reached[u].before)
-                units = std::min(units, residual.room(reached[u].before, u));
-            units = std::min(units, flow.excess[u]);
-            flow.excess[u] -= units;
-            flow.excess[end] += units;
-            for (u = end; reached[u].before >= 0; u = reached[u].before)
-                residual.push(reached[u].before, u, reached[u].arc, units);
-            ++effort.paths;
-        }
-        for (const i32 each : touched) reached[each] = {};
-        touched.clear();
-        level.clear();
-        heap = {};
-        if (end < 0) return ended(Carried::no_path);
-        if (together) break;
-    }
-    return ended(Carried::all);
-}
-
 void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
     Residual residual(flow, arcs);
     interrupt::Pace pace;
@@ -175,7 +84,7 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
             if (depth >= 0 && level[v] >= depth) break;
             effort.arcs += residual.degree(v);
             pace.after(residual.degree(v));
-            residual.visit(
+            residual.visit<true>(
                 v, 0, [&](i64 u, double length) { return level[u] < 0 && length == 0.0; },
                 [&](i64 u, double, i64) {
                     level[u] = level[v] + 1;
@@ -196,7 +105,7 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
                     for (std::size_t s = 0; s + 1 < path.size(); ++s)
                         units = std::min(units, residual.room(path[s], path[s + 1]));
                     for (std::size_t s = 0; s + 1 < path.size(); ++s)
-                        residual.push(path[s], path[s + 1], at[path[s]], units);
+                        residual.push(path[s], path[s + 1], path[s], at[path[s]], units);
                     flow.excess[start] -= units;
                     flow.excess[v] += units;
                     ++effort.paths;
@@ -207,7 +116,7 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
                 const i64 k =
                     level[v] == depth
                         ? residual.degree(v)
-                        : residual.visit(
+                        : residual.visit<true>(
                               v, at[v],
                               [&](i64 u, double length) { return level[u] == level[v] + 1 && length == 0.0; },
                               [&](i64 u, double, i64) {
@@ -232,14 +141,13 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
 
 Carried carry_all(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort) {
     const i64 most = effort.arcs + budget;
-    for (bool together = true;;) {
-        together = together && flow.units() > few_units;
-        if (together) drain(flow, arcs, effort);
-        if (flow.units() == 0) return Carried::all;
+    while (flow.units() > few_units) {
+        drain(flow, arcs, effort);
+        if (flow.units() <= few_units) break;
         if (effort.arcs > most) return Carried::too_much_work;
-        const Carried how = repair(flow, arcs, most - effort.arcs, together, effort);
-        if (how != Carried::all) return how;
+        if (!move_towards_half(flow, arcs, effort)) return Carried::no_path;
     }
+    return carry_each(flow, arcs, most - effort.arcs, effort);
 }
 
 } // namespace optiframe::tvcs

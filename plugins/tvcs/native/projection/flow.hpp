@@ -68,44 +68,50 @@ public:
         return (v == flow.source ? flow.rows : flow.columns) + 1;
     }
 
-    // Visits the arcs of a node from the k-th on, until `take` says true; gives that arc's number, or the
-    // degree. `wants(node, length)` says cheaply whether an arc is of interest; `take(node, length, k)` is
-    // called for those that are and have room.
-    template <class Wants, class Take>
+    // Visits the arcs from a node, or to it, from the k-th on, until `take` says true; gives that arc's number, or the
+    // degree. `wants(node, length)` says cheaply whether an arc is of interest; `take(node, length, k)` is called for
+    // those that are and have room.
+    template <bool forward, class Wants, class Take>
     [[gnu::always_inline]] i64 visit(i64 v, i64 k, Wants&& wants, Take&& take) const {
         const Vector<double>& phi = flow.phi;
         const double p = phi[v];
+        const auto takes = [&](i64 u) __attribute__((always_inline)) {
+            const double length = forward ? p - phi[u] : phi[u] - p;
+            return wants(u, length) && take(u, length, k);
+        };
         if (v < flow.rows) {
             const i64 first = arcs.rows.first[v], n = arcs.rows.first[v + 1] - first;
             for (; k < n; ++k) {
                 const i64 u = flow.rows + arcs.rows.other[first + k];
-                const double length = p - phi[u] - arcs.worth[first + k];
-                if (wants(u, length) && !arcs.chosen[first + k] && take(u, length, k)) return k;
+                const double along = p - phi[u] - arcs.worth[first + k], length = forward ? along : -along;
+                if (wants(u, length) && (arcs.chosen[first + k] == 0) == forward && take(u, length, k)) return k;
             }
-            if (k == n && flow.fed[v] > 0 && accept(flow.source, p, wants, take, k)) return k;
+            if (k == n && (forward ? flow.fed[v] > 0 : flow.fed[v] < flow.bounds.rows[v]) && takes(flow.source))
+                return k;
         } else if (v < flow.source) {
             const i64 j = v - flow.rows, first = arcs.columns.first[j], n = arcs.columns.first[j + 1] - first;
             for (; k < n; ++k) {
                 const i64 u = arcs.columns.other[first + k];
-                const double length = arcs.column_worth[first + k] - phi[u] + p;
-                if (wants(u, length) && arcs.chosen[arcs.place[first + k]] && take(u, length, k)) return k;
+                const double along = arcs.column_worth[first + k] - phi[u] + p, length = forward ? along : -along;
+                if (wants(u, length) && (arcs.chosen[arcs.place[first + k]] != 0) == forward && take(u, length, k))
+                    return k;
             }
-            if (k == n && flow.drained[j] < flow.bounds.columns[j] && accept(flow.sink, p, wants, take, k))
-                return k;
+            if (k == n && (forward ? flow.drained[j] < flow.bounds.columns[j] : flow.drained[j] > 0) && takes(flow.sink)) return k;
         } else if (v == flow.source) {
             for (; k < flow.rows; ++k)
-                if (flow.fed[k] < flow.bounds.rows[k] && accept(k, p, wants, take, k)) return k;
-            if (k == flow.rows && flow.back > 0 && accept(flow.sink, p, wants, take, k)) return k;
+                if ((forward ? flow.fed[k] < flow.bounds.rows[k] : flow.fed[k] > 0) && takes(k)) return k;
+            if (k == flow.rows && (forward ? flow.back > 0 : flow.back < flow.bounds.total) && takes(flow.sink))
+                return k;
         } else {
             for (; k < flow.columns; ++k)
-                if (flow.drained[k] > 0 && accept(flow.rows + k, p, wants, take, k)) return k;
-            if (k == flow.columns && flow.back < flow.bounds.total && accept(flow.source, p, wants, take, k))
-                return k;
+                if ((forward ? flow.drained[k] > 0 : flow.drained[k] < flow.bounds.columns[k]) && takes(flow.rows + k))
+                    return k;
+            if (k == flow.columns && (forward ? flow.back < flow.bounds.total : flow.back > 0) && takes(flow.source)) return k;
         }
         return degree(v);
     }
 
-    // Units that fit on the k-th arc of v, which leads to u.
+    // Units that fit on the arc from v to u.
     i64 room(i64 v, i64 u) const {
         if (v == flow.source) return u == flow.sink ? flow.back : flow.bounds.rows[u] - flow.fed[u];
         if (v == flow.sink)
@@ -115,8 +121,8 @@ public:
         return 1; // an element
     }
 
-    // Carries units on it.
-    void push(i64 v, i64 u, i64 k, i64 units) {
+    // Carries units on the arc from v to u, which is the k-th of `by`, one of these.
+    void push(i64 v, i64 u, i64 by, i64 k, i64 units) {
         if (v == flow.source)
             u == flow.sink ? flow.back -= units : flow.fed[u] += units;
         else if (v == flow.sink)
@@ -125,29 +131,17 @@ public:
             flow.fed[v] -= units;
         else if (u == flow.sink)
             flow.drained[v - flow.rows] += units;
-        else if (v < flow.rows)
-            arcs.chosen[arcs.rows.first[v] + k] = 1;
+        else if (by < flow.rows)
+            arcs.chosen[arcs.rows.first[by] + k] = v < flow.rows;
         else
-            arcs.chosen[arcs.place[arcs.columns.first[v - flow.rows] + k]] = 0;
+            arcs.chosen[arcs.place[arcs.columns.first[by - flow.rows] + k]] = v < flow.rows;
     }
 
     Flow& flow;
     const Arcs& arcs;
-
-private:
-    template <class Wants, class Take>
-    [[gnu::always_inline]] bool accept(i64 u, double p, Wants& wants, Take& take, i64 k) const {
-        const double length = p - flow.phi[u];
-        return wants(u, length) && take(u, length, k);
-    }
 };
 
 enum class Carried { all, no_path, too_much_work };
-
-// Carries every excess to a lack, one shortest path at a time; the potentials move with the distances, so
-// that the signs stay right (successive shortest paths). With `together` one search starts from all nodes
-// with an excess and ends when it has reached lacks for half of it: potentials move, nothing is carried.
-Carried repair(Flow& flow, const Arcs& arcs, i64 budget, bool together, Effort& effort);
 
 // Carries excess to lacks along arcs of length zero (blocking flows by levels), for as long as a round carries half of
 // it: the last rounds are the longest, and where potentials move next, what they would have carried goes with them.
