@@ -10,7 +10,7 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr i64 few_units = 12; // so many are carried one by one: a search for one ends near it
+constexpr i64 few_units = 12, few_of = 4; // so many, or one for so many groups, are carried one by one
 
 } // namespace
 
@@ -140,10 +140,10 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
 }
 
 Carried carry_all(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort) {
-    const i64 most = effort.arcs + budget;
-    while (flow.units() > few_units) {
+    const i64 most = effort.arcs + budget, few = std::max(few_units, std::min(flow.rows, flow.columns) / few_of);
+    while (flow.units() > few) {
         drain(flow, arcs, effort);
-        if (flow.units() <= few_units) break;
+        if (flow.units() <= few) break;
         if (effort.arcs > most) return Carried::too_much_work;
         if (!move_towards_half(flow, arcs, effort)) return Carried::no_path;
     }
