@@ -132,6 +132,7 @@ def test_nodes_with_registered_keys_run_the_app_through_the_front(
     assert federation.run(fronted.folder, settings) is None
     answer = json.loads(result.read_text())
     assert (answer["status"], answer["rounds"], answer["faults"]) == ("iteration_limit", 2, [])
+    assert all(set(one) == {"level", "text", "identifier"} for one in answer["findings"])
     nearby, x = InProcess(SHARDS), np.zeros(COLUMNS)
     for number in (1, 2):
         x = x - np.mean([r.payload for r in nearby.ask(Broadcast(number, NEWTON_STEP, x))], axis=0)

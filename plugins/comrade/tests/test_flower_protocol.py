@@ -37,6 +37,7 @@ from optiframe_comrade.parts.faults import HugeMessage, Malformed, WrongShape, W
 from optiframe_comrade.parts.kinds import Nothing, Situation
 from optiframe_comrade.protocol.reply_checks import open_reply
 from optiframe_comrade.protocol.worker import Worker, WorkerConfig
+from optiframe_comrade.protocol.workers import WorkersLost
 from optiframe_comrade.solvers.comrade import Comrade
 
 import optiframe
@@ -375,3 +376,16 @@ def test_a_coordinator_without_rows_goes_on_without_an_objective() -> None:
     result = optiframe.solve(afar, "newton.comrade", workers=2, backend=backend)
     assert result.status in (optiframe.Status.CONVERGED, optiframe.Status.FINISHED)
     assert math.isnan(result.objective)
+
+
+def test_the_answer_of_a_run_that_lost_its_nodes_is_written_and_the_run_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = {"status": "stalled", "message": "round 4: 2 of 3 workers failed", "solution": [1.0]}
+    monkeypatch.setattr(server_app, "run", lambda grid, settings: lost)
+    chosen = {"relay": "", "solver": "newton.comrade", "result": str(tmp_path / "answer.json")}
+    context: Any = SimpleNamespace(run_config=chosen)
+    grid: Any = None
+    with pytest.raises(WorkersLost, match="round 4"):
+        server_app.main(grid, context)
+    assert json.loads((tmp_path / "answer.json").read_text()) == lost
