@@ -96,7 +96,9 @@ public:
                 if (wants(u, length) && (arcs.chosen[arcs.place[first + k]] != 0) == forward && take(u, length, k))
                     return k;
             }
-            if (k == n && (forward ? flow.drained[j] < flow.bounds.columns[j] : flow.drained[j] > 0) && takes(flow.sink)) return k;
+            if (k == n && (forward ? flow.drained[j] < flow.bounds.columns[j] : flow.drained[j] > 0) &&
+                takes(flow.sink))
+                return k;
         } else if (v == flow.source) {
             for (; k < flow.rows; ++k)
                 if ((forward ? flow.fed[k] < flow.bounds.rows[k] : flow.fed[k] > 0) && takes(k)) return k;
@@ -106,7 +108,8 @@ public:
             for (; k < flow.columns; ++k)
                 if ((forward ? flow.drained[k] > 0 : flow.drained[k] < flow.bounds.columns[k]) && takes(flow.rows + k))
                     return k;
-            if (k == flow.columns && (forward ? flow.back < flow.bounds.total : flow.back > 0) && takes(flow.source)) return k;
+            if (k == flow.columns && (forward ? flow.back < flow.bounds.total : flow.back > 0) && takes(flow.source))
+                return k;
         }
         return degree(v);
     }

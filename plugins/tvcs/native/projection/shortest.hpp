@@ -1,5 +1,5 @@
-// Shortest paths on the graph of groups, from what has an excess to what lacks some. Potentials move with the distances,
-// so that no arc on which a unit may go becomes shorter than 0.
+// Shortest paths on the graph of groups, from what has an excess to what lacks some. Potentials move with the
+// distances, so that no arc on which a unit may go becomes shorter than 0.
 #pragma once
 
 #include "flow.hpp"
