@@ -43,10 +43,9 @@ class HuberLasso(StopsByRule):
 
     The answer is that at `lambda_`, chosen by `stop_rule` unless given, or, by either method, where at most
     the share `share` of the comparisons are outliers (Sec. 3.3.1: "a certain percentage, say 5%"): the state
-    in which the next
-    comparison enters that would exceed it, as for `hodge.lbi`. Comparisons that enter together are outliers
-    all or none; a warning says where fewer are flagged for that reason. For +-1 data ``lambda_ = 1`` is
-    natural.
+    in which the next comparison enters that would exceed it, as for `hodge.lbi`. Comparisons that enter
+    together are outliers all or none; a warning says where fewer are flagged for that reason. For +-1 data
+    ``lambda_ = 1`` is natural.
 
     Up to 200 items the path is exact (`optiframe_hodgerank.solvers.homotopy`; an event costs
     O(rows + items^2)), unless its events, one for a comparison that becomes an outlier, would pass

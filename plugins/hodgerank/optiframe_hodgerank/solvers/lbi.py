@@ -61,11 +61,10 @@ class LinearizedBregman(StopsByRule):
     and 50, the paper's, for votes of +-1.
 
     The answer is that at the time `t`, chosen by `stop_rule` unless given, or where at most the share `share`
-    of the comparisons are outliers:
-    the state in which the next comparison enters that would exceed it, so that those before it have had
-    their time to grow. Comparisons that enter together, such as equal votes, are outliers all or none; a
-    warning says where fewer are flagged for that reason. `Result.detail` is the `Path`, whose states between
-    two knots are interpolated.
+    of the comparisons are outliers: the state in which the next comparison enters that would exceed it, so
+    that those before it have had their time to grow. Comparisons that enter together, such as equal votes,
+    are outliers all or none; a warning says where fewer are flagged for that reason. `Result.detail` is the
+    `Path`, whose states between two knots are interpolated.
 
     Variants:
 

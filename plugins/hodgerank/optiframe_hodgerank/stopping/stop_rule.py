@@ -103,10 +103,8 @@ class StopsByRule(Solver[PairwiseRanking, Ranking, Path]):
     def _by_scale(self, problem: PairwiseRanking, run: Run, rule: str) -> float:
         if rule == "huber":
             scale = concomitant_scale(problem.graph, problem.rows, self.m)
-            level, why = (
-                scale.level,
-                (f"the noise has a standard deviation of {number(scale.sigma)} (Huber's concomitant scale)"),
-            )
+            level = scale.level
+            why = f"the noise has a standard deviation of {number(scale.sigma)} (Huber's concomitant scale)"
         else:
             level, sigma = outlier_level(problem.graph, problem.rows)
             why = f"that is {CUT:g} times the noise ({number(sigma)} by the median misfit)"

@@ -178,7 +178,8 @@ class Fit:
         classes = np.arange(len(odds))
         rows[:, classes, classes] = own
         rows = strength * rows + counts.transpose(0, 2, 1)
-        tasks = 1.0 + (self._tasks_by_class() if self._tasks_by_class().size else np.zeros(len(odds)))
+        found = self._tasks_by_class()
+        tasks = 1.0 + (found if found.size else np.zeros(len(odds)))
         return Workers(accuracy, rows / rows.sum(axis=2, keepdims=True), tasks / tasks.sum())
 
 
