@@ -146,6 +146,13 @@ def test_columns_in_units_far_apart_are_no_singular_system() -> None:
     )
 
 
+def test_columns_that_are_not_finite_are_not_taken_for_empty_ones() -> None:
+    with np.errstate(invalid="ignore"):
+        for broken in (np.nan, np.inf):
+            with pytest.raises(ValueError, match="infs or NaNs"):
+                solve_symmetric(np.diag([1.0, broken, 0.0]), np.ones(3))
+
+
 def test_conjugate_gradients_of_nothing_is_nothing() -> None:
     np.testing.assert_array_equal(conjugate_gradients(lambda v: v, np.zeros(3)), np.zeros(3))
 

@@ -77,11 +77,11 @@ def solve_symmetric(matrix: Array, right: Array) -> Array:
     if (solved := _solve_regular(matrix, right)) is not None:
         return solved
     diagonal = matrix.diagonal()
-    full = diagonal > 0.0
+    full = diagonal != 0.0
     if not full.any():
         return np.zeros_like(right)
-    scale = 1 / np.sqrt(diagonal[full])
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has no factor
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite, or below zero, has no factor
+        scale = 1 / np.sqrt(diagonal[full])
         scaled = scale[:, np.newaxis] * matrix[np.ix_(full, full)] * scale
     solved = _solve_regular(scaled, scale * right[full])
     if solved is None:
