@@ -124,3 +124,15 @@ def test_so_many_outliers_that_noise_is_not_known_are_warned_of() -> None:
     assert "check that all margins have one unit" in said.text
     fewer = {finding.identifier: finding for finding in solve(problem, "hodge.iss").findings}
     assert fewer["ranking.flagged-outliers"].level == "note"
+
+
+def test_votes_that_are_mostly_taken_for_outliers_are_warned_of_without_a_word_on_units() -> None:
+    rng = np.random.default_rng(0)
+    left, right = np.triu_indices(8, 1)
+    votes = {"left": np.tile(left, 3), "right": np.tile(right, 3), "label": rng.choice(2, 3 * len(left))}
+    votes["label"] = np.where(votes["label"] == 1, votes["left"], votes["right"])
+    result = solve(PairwiseRanking(comparisons=votes), "hodge.hlasso", lambda_=0.9)
+    said = {finding.identifier: finding for finding in result.findings}["ranking.flagged-outliers"]
+    assert said.level == "warning"
+    assert "one ranking to find" in said.text
+    assert "unit" not in said.text

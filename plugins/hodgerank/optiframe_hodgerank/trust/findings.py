@@ -17,7 +17,7 @@ from optiframe_hodgerank.trust.separation import separation
 from optiframe_hodgerank.trust.workers import suspicious
 
 _MANY_TIES = 0.2  # a share of ties from which they are worth a note; human_age has 9%
-_MANY_OUTLIERS = 0.4  # found by a rule: from there on the noise is measured by outliers
+_MANY_OUTLIERS = 0.4  # a share from which they may as well be the right ones
 # Up to there the split takes some milliseconds, 1% to 5% of a run of hodge.lbi.
 _SPLIT_ITEMS, _SPLIT_ROWS = 1000, 50_000
 _WORTH = 0.005  # a share of the energy that is worth a word: what is not written as 0%
@@ -205,12 +205,10 @@ def flagged(comparisons: Comparisons, solution: Ranking) -> Iterator[Finding]:
     if solution.outliers is not None and solution.why:
         number = int(np.count_nonzero(solution.outliers))
         text = f"{number} of {len(comparisons)} comparisons taken for outliers ({solution.why})"
-        many = number > _MANY_OUTLIERS * len(comparisons) and "stop_rule" in solution.why
+        many = number > _MANY_OUTLIERS * len(comparisons)
         if many:
-            text += (
-                "; so many cannot be told from the right ones: check that all margins have one unit, and "
-                "that there is one ranking to find"
-            )
+            units = "that all margins have one unit, and " if comparisons.graded else ""
+            text += f"; so many may as well be right: check {units}that there is one ranking to find"
         yield Finding("warning" if many else "note", text, identifier="ranking.flagged-outliers")
 
 
