@@ -1,7 +1,5 @@
 #include "flow.hpp"
 
-#include <utility>
-
 #include <optiframe/interrupt.hpp>
 
 #include "shortest.hpp"
@@ -10,15 +8,7 @@ namespace optiframe::tvcs {
 
 namespace {
 
-constexpr double first_share = 0.125; // of the budget: from there on, what carries less than its share is given up
 constexpr i64 few_units = 12, few_of = 4; // so many, or one for so many groups, are carried one by one
-
-// Whether what has carried so many units of all is likely to need more work than the most.
-bool is_slow(i64 work, i64 most, i64 carried, i64 all) {
-    const double taken = static_cast<double>(work), limit = static_cast<double>(most);
-    return taken > limit || (taken > first_share * limit &&
-                             taken * static_cast<double>(all) > limit * static_cast<double>(carried));
-}
 
 } // namespace
 
@@ -148,12 +138,14 @@ void drain(Flow& flow, const Arcs& arcs, Effort& effort) {
 }
 
 Carried carry_all(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort) {
-    const i64 began = effort.arcs, all = flow.units();
+    const i64 began = effort.arcs;
+    const double all = static_cast<double>(flow.units());
     const i64 few = std::max(few_units, std::min(flow.rows, flow.columns) / few_of);
     while (flow.units() > few) {
         drain(flow, arcs, effort);
         if (flow.units() <= few) break;
-        if (is_slow(effort.arcs - began, budget, all - flow.units(), all)) return Carried::too_much_work;
+        const double carried = all - static_cast<double>(flow.units());
+        if (is_slow(effort.arcs - began, budget, carried, all)) return Carried::too_much_work;
         if (!move_towards_half(flow, arcs, effort)) return Carried::no_path;
     }
     return carry_each(flow, arcs, budget - (effort.arcs - began), effort);

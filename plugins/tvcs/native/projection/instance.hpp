@@ -93,4 +93,11 @@ struct Effort {
     bool fallback = false;
 };
 
+// Whether what has carried so many units of all is likely to need more work than the most: asked from an eighth of that
+// on, which tells enough.
+inline bool is_slow(i64 work, i64 most, double carried, double all) {
+    const double taken = static_cast<double>(work), limit = static_cast<double>(most);
+    return taken > limit || (taken > 0.125 * limit && taken * all > limit * carried);
+}
+
 } // namespace optiframe::tvcs

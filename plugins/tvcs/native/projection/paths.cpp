@@ -15,7 +15,6 @@ namespace {
 
 constexpr i64 part_to_repair = 4;   // of the budget, before source and sink are even: more tells of long searches
 constexpr i64 looks_to_drain = 4;   // in searches, times all links, before arcs of length 0 are followed from all nodes
-constexpr double first_share = 0.125; // of the budget: from there on, what carries less than its share is given up
 constexpr i64 few_units = 3;        // between source and sink, so many are carried one by one
 constexpr double most_ahead = 8.0;  // times the last move of the source
 constexpr i64 highest = i64{1} << 58; // potential of the source: sums of a few are far from 2^63
@@ -124,8 +123,7 @@ private:
             if (is_hub(v)) continue;
             while (node[v].excess != 0) {
                 if (!(node[v].excess > 0 ? search<true>(v) : search<false>(v))) return false;
-                const double taken = static_cast<double>(work - began), limit = static_cast<double>(most);
-                if (taken > first_share * limit && taken * all > limit * static_cast<double>(carried)) return false;
+                if (is_slow(work - began, most, static_cast<double>(carried), all)) return false;
                 if (work - drained <= looks_to_drain * static_cast<i64>(half.size() / 2)) continue;
                 drain_all();
                 drained = work;

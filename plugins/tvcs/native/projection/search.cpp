@@ -189,7 +189,7 @@ i64 widen_gone(double y0, std::span<const double> price, std::span<const double>
 }
 
 // Better prices by steps on the list with a ramp for each group, where they leave less to repair. After steps on all
-// elements, and where worths tie, they do not.
+// elements, and where worths tie, none are better.
 void polish(const Elements& all, const Bounds& bounds, double unit, Smoothed& smoothed, Prices& prices, Found& found) {
     round_to(unit, prices);
     if (unit > 1.0 || all.view.elements() <= most_for_steps) return;

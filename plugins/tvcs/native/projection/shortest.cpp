@@ -85,9 +85,9 @@ private:
 
 // A shortest path from a node with an excess to any lack, by two searches that meet: each looks at much less than half
 // of what one alone would, as there are more nodes the further it is.
-class Paths {
+class TwoSearches {
 public:
-    Paths(Flow& flow, const Arcs& arcs) : flow(flow), residual(flow, arcs), from(flow.nodes()), to(flow.nodes()) {
+    TwoSearches(Flow& flow, const Arcs& arcs) : flow(flow), residual(flow, arcs), from(flow.nodes()), to(flow.nodes()) {
         for (i64 v = 0; v < flow.nodes(); ++v)
             if (flow.excess[v] < 0) lacks.push_back(v);
     }
@@ -142,11 +142,7 @@ private:
     }
 
     void carry_along(i64 start) {
-        // Where steps of length 0 let the two halves meet more than once, they part at the first of these nodes.
-        for (i64 v = meeting; v != start;) {
-            v = from.next(v);
-            if (from.distance(v) + to.distance(v) == shortest) meeting = v;
-        }
+        // The halves meet nowhere else: such a node was reached from both ends before, and by it the way is no longer.
         path.clear();
         for (i64 v = meeting; v != start; v = from.next(v))
             path.push_back({from.next(v), v, from.next(v), from.arc(v)});
@@ -200,7 +196,7 @@ bool move_towards_half(Flow& flow, const Arcs& arcs, Effort& effort) {
 }
 
 Carried carry_each(Flow& flow, const Arcs& arcs, i64 budget, Effort& effort) {
-    Paths paths(flow, arcs);
+    TwoSearches paths(flow, arcs);
     Carried how = Carried::all;
     for (i64 start = 0; start < flow.nodes() && how == Carried::all; ++start)
         while (flow.excess[start] > 0 && how == Carried::all) {
