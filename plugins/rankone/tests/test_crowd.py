@@ -188,9 +188,14 @@ def test_a_rare_class_is_not_taken_for_half_of_the_tasks(seed: int) -> None:
 
 
 def test_new_tasks_are_decided_with_the_shares_of_the_classes() -> None:
-    drawn, late = rare_class(0), rare_class(0)
-    model = LabelAggregator("labels.crowd").fit(drawn["labels"])
-    assert model.score(late["labels"], late["truth"]) > 0.95
+    drawn = rare_class(0, tasks=1200)
+
+    def part(table: str, *, late: bool) -> dict[str, np.ndarray]:
+        chosen = (drawn[table]["task"] >= 600) == late
+        return {key: values[chosen] for key, values in drawn[table].items()}
+
+    model = LabelAggregator("labels.crowd").fit(part("labels", late=False))
+    assert model.score(part("labels", late=True), part("truth", late=True)) > 0.95
 
 
 @pytest.mark.parametrize(
